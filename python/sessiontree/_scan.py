@@ -1,0 +1,117 @@
+"""`scan`: every session of a store in one pass, and what was wrong with them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+from . import _native
+from .elyra.paths import agent_dir, flat_session_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ._native import Layout, SessionInfo
+    from ._types import OnProgress, StrPath
+    from .errors import Damage
+    from .usage import Usage
+
+
+class Scan(Sequence["SessionInfo"]):
+    """The sessions that `scan` found, newest first, with what was wrong and what they cost.
+
+    A sequence of `SessionInfo`; slices are tuples. Two scans are equal when all they hold is.
+
+    Attributes:
+        damage: All damage and notes, by path and line; sessions with damage are in the sequence all the same, files that
+            could not be read are only here.
+        usage: Tokens and cost of all sessions. Forks carry copies of their parent's entries; each record counts once.
+    """
+
+    __slots__ = ("_infos", "damage", "usage")
+
+    damage: tuple[Damage, ...]
+    usage: Usage
+
+    def __init__(self, infos: Iterable[SessionInfo], damage: Iterable[Damage], usage: Usage) -> None:
+        self._infos = tuple(infos)
+        self.damage = tuple(damage)
+        self.usage = usage
+
+    def __len__(self) -> int:
+        return len(self._infos)
+
+    @overload
+    def __getitem__(self, index: int) -> SessionInfo: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[SessionInfo, ...]: ...
+    def __getitem__(self, index: int | slice) -> SessionInfo | tuple[SessionInfo, ...]:
+        return self._infos[index]
+
+    def __iter__(self) -> Iterator[SessionInfo]:
+        return iter(self._infos)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Scan):
+            return NotImplemented
+        return (self._infos, self.damage, self.usage) == (other._infos, other.damage, other.usage)
+
+    def __hash__(self) -> int:
+        return hash((self._infos, self.damage))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Scan, (self._infos, self.damage, self.usage)
+
+    def __repr__(self) -> str:
+        return f"<Scan: {len(self._infos)} sessions, {len(self.damage)} reports>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain JSON values: `sessions`, `damage`, `usage`."""
+        return {
+            "sessions": [info.to_dict() for info in self._infos],
+            "damage": [damage.to_dict() for damage in self.damage],
+            "usage": self.usage.to_dict(),
+        }
+
+
+def scan(
+    source: StrPath | Iterable[StrPath] | None = None,
+    *,
+    on_progress: OnProgress | None = None,
+    threads: int | None = None,
+    strict: bool = False,
+) -> Scan:
+    """Read every session of a store, in parallel, in bounded memory.
+
+    Args:
+        source: None is Elyra's agent folder. A folder is read by what it holds: `sessions/` makes it an agent folder,
+            `*.jsonl` a folder of session files, folders of such files a sessions folder; whatever fits is read. A file is
+            itself. An iterable is all of these together; a file is read once.
+        on_progress: Called with (files read, files in all) after each file, in this thread. What it raises ends the scan
+            and is raised here.
+        threads: How many threads to read with, at most as many as there are processors; None means that many.
+        strict: Raise at the first damage, by path and line, instead of reporting it; notes are still reported.
+
+    Returns:
+        The sessions and their damage. A file in a folder that is no session is left out; one that was named is reported.
+
+    Raises:
+        FileNotFoundError: A source does not exist.
+        PermissionError: A folder that was named cannot be read.
+        ValueError: A folder holds nothing that fits, or `threads` is below 1.
+        FormatError: With `strict`, the first damage.
+
+    Rule: docs/reading.md.
+    """
+    row = _native.scan(_sources(source), on_progress, threads, False, strict)
+    return Scan(row["infos"], row["damage"], row["usage"])
+
+
+def _sources(source: StrPath | Iterable[StrPath] | None) -> list[tuple[Layout, StrPath]]:
+    if source is None:
+        flat = flat_session_dir()
+        return [("flat", flat) if flat is not None else ("agent", agent_dir())]
+    if isinstance(source, (str, os.PathLike)):
+        return [("any", source)]
+    return [("any", one) for one in source]

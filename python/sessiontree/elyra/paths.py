@@ -1,0 +1,71 @@
+"""Where sessions live: agent folders, and a project's folder below them.
+
+Rule: Elyra session format, "File Location".
+"""
+
+from __future__ import annotations
+
+import ntpath
+import os
+import posixpath
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .._types import StrPath
+
+_WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
+
+
+def agent_dir() -> Path:
+    """Elyra's agent folder: what `ELYRA_CODING_AGENT_DIR` names, else `~/.elyra/agent`."""
+    return _home("ELYRA_CODING_AGENT_DIR", "~/.elyra/agent")
+
+
+def pi_agent_dir() -> Path:
+    """Pi's agent folder: what `PI_CODING_AGENT_DIR` names, else `~/.pi/agent`.
+
+    The two programs share the format, not the folder: pass this as `agent_dir=` to look at pi's sessions.
+    """
+    return _home("PI_CODING_AGENT_DIR", "~/.pi/agent")
+
+
+def flat_session_dir() -> Path | None:
+    """The folder that `ELYRA_CODING_AGENT_SESSION_DIR` names for the sessions of all projects, or None."""
+    named = os.environ.get("ELYRA_CODING_AGENT_SESSION_DIR")
+    return Path(named).expanduser() if named else None
+
+
+def absolute_cwd(cwd: StrPath) -> str:
+    """The cwd as a header names it: absolute, normalised, links not resolved.
+
+    Raises:
+        ValueError: It is empty.
+    """
+    text = os.fspath(cwd)
+    if not text:
+        raise ValueError("cwd is empty: expected a folder")
+    return ntpath.normpath(text) if _WINDOWS.match(text) else os.path.abspath(text)  # noqa: PTH100  no links resolved
+
+
+def project_dir(cwd: StrPath, agent_dir: Path) -> Path:
+    """The folder below `agent_dir` that holds the sessions of `cwd`, and of every cwd that is spelt alike."""
+    text = absolute_cwd(cwd)
+    text = text[1:] if text[0] in "/\\" else text
+    return agent_dir / "sessions" / f"--{re.sub(r'[/\\:]', '-', text)}--"
+
+
+def same_cwd(one: str, other: str) -> bool:
+    """Whether two cwds name one folder: as normalised paths, Windows ones without case, on every system."""
+    return _comparable(one) == _comparable(other)
+
+
+def _comparable(cwd: str) -> str:
+    if _WINDOWS.match(cwd):
+        return ntpath.normcase(ntpath.normpath(cwd))
+    return re.sub(r"\A//+", "/", posixpath.normpath(cwd))
+
+
+def _home(variable: str, default: str) -> Path:
+    return Path(os.environ.get(variable) or default).expanduser()
