@@ -9,7 +9,7 @@ from ._types import OnProgress, StrPath
 from .errors import Damage
 from .usage import Usage
 
-Layout: TypeAlias = Literal["agent", "flat", "file", "any"]
+Layout: TypeAlias = Literal["agent", "flat", "any"]
 
 @final
 class SessionInfo:

@@ -1,0 +1,260 @@
+//! A line's bytes to the facts of its entries: the one place that looks at a line of a session file.
+//!
+//! [`entries`] checks the whole line and notes, in the same pass, where the fields stand that anything asks for. A field of
+//! the wrong type is as good as absent, and of a repeated key the last value wins.
+
+use crate::json::{Flaw, Nesting, Scanner, Span, is_string, text};
+use crate::message::{Message, Role};
+
+/// The entry types of the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Session,
+    Message,
+    Compaction,
+    BranchSummary,
+    SessionInfo,
+    Usage,
+    /// One of the format's other types.
+    Other,
+    /// A type that the format does not have, or none.
+    Unknown,
+}
+
+impl Kind {
+    fn named(name: &str) -> Self {
+        match name {
+            "session" => Self::Session,
+            "message" => Self::Message,
+            "compaction" => Self::Compaction,
+            "branch_summary" => Self::BranchSummary,
+            "session_info" => Self::SessionInfo,
+            "usage" => Self::Usage,
+            "model_change" | "thinking_level_change" | "custom" | "custom_message" | "label" | "context_edit" => {
+                Self::Other
+            }
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// What one object of a line says, as spans of that line.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) kind: Kind,
+    /// A string, perhaps empty.
+    pub(crate) id: Option<Span>,
+    pub(crate) parent_id: Option<Span>,
+    pub(crate) timestamp: Option<Span>,
+    pub(crate) message: Option<Message>,
+    pub(crate) name: Option<Span>,
+    /// Of any type but null.
+    pub(crate) usage: Option<Span>,
+    pub(crate) provider: Option<Span>,
+    pub(crate) model: Option<Span>,
+    pub(crate) response_id: Option<Span>,
+    /// Of any type but null.
+    pub(crate) version: Option<Span>,
+    pub(crate) cwd: Option<Span>,
+    pub(crate) parent_session: Option<Span>,
+}
+
+/// Reads a line: its entries go to `found`, the number of objects on it, entries or not, is returned.
+///
+/// A line is whole objects, back to back or with white space between them; only then is anything of it used. An object
+/// with neither a string `type` nor a string `id` is no entry.
+///
+/// # Errors
+///
+/// What is wrong with the line; `found` is then of no use.
+pub(crate) fn entries(line: &[u8], nesting: &mut Nesting, found: &mut Vec<Entry>) -> Result<usize, Flaw> {
+    found.clear();
+    let mut scanner = Scanner::new(line, nesting);
+    let mut objects = 0;
+    while objects == 0 || scanner.peek().is_some() {
+        if scanner.peek() != Some(b'{') {
+            return Err(scanner.flaw(if objects == 0 { "expected an object" } else { "more stands after the object" }));
+        }
+        found.extend(entry(line, &mut scanner)?);
+        objects += 1;
+        scanner.space();
+    }
+    Ok(objects)
+}
+
+fn entry(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Entry>, Flaw> {
+    let mut kind = None;
+    let mut entry = Entry {
+        kind: Kind::Unknown,
+        id: None,
+        parent_id: None,
+        timestamp: None,
+        message: None,
+        name: None,
+        usage: None,
+        provider: None,
+        model: None,
+        response_id: None,
+        version: None,
+        cwd: None,
+        parent_session: None,
+    };
+    scanner.object(|scanner, key| {
+        match key {
+            b"message" => entry.message = message(line, scanner)?,
+            b"type" => kind = string(line, scanner)?,
+            b"id" => entry.id = string(line, scanner)?,
+            b"parentId" => entry.parent_id = string(line, scanner)?,
+            b"timestamp" => entry.timestamp = string(line, scanner)?,
+            b"name" => entry.name = string(line, scanner)?,
+            b"usage" => entry.usage = anything(line, scanner)?,
+            b"provider" => entry.provider = string(line, scanner)?,
+            b"model" => entry.model = string(line, scanner)?,
+            b"responseId" => entry.response_id = string(line, scanner)?,
+            b"version" => entry.version = anything(line, scanner)?,
+            b"cwd" => entry.cwd = string(line, scanner)?,
+            b"parentSession" => entry.parent_session = string(line, scanner)?,
+            _ => _ = scanner.value()?,
+        }
+        Ok(())
+    })?;
+    if let Some(kind) = kind {
+        entry.kind = Kind::named(&text(kind.of(line)));
+    }
+    Ok((kind.is_some() || entry.id.is_some()).then_some(entry))
+}
+
+fn message(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Message>, Flaw> {
+    if scanner.peek() != Some(b'{') {
+        scanner.value()?;
+        return Ok(None);
+    }
+    let mut message = Message {
+        role: Role::Other,
+        has_content: false,
+        texts: Vec::new(),
+        timestamp: None,
+        usage: None,
+        model_usage: None,
+        provider: None,
+        model: None,
+        response_id: None,
+    };
+    scanner.object(|scanner, key| {
+        match key {
+            b"content" => message.has_content = content(line, scanner, &mut message.texts)?,
+            b"role" => message.role = role(line, scanner)?,
+            b"timestamp" => message.timestamp = anything(line, scanner)?,
+            b"usage" => message.usage = anything(line, scanner)?,
+            b"details" => message.model_usage = model_usage(line, scanner)?,
+            b"provider" => message.provider = string(line, scanner)?,
+            b"model" => message.model = string(line, scanner)?,
+            b"responseId" => message.response_id = string(line, scanner)?,
+            _ => _ = scanner.value()?,
+        }
+        Ok(())
+    })?;
+    Ok(Some(message))
+}
+
+fn role(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Role, Flaw> {
+    Ok(match string(line, scanner)?.map(|span| text(span.of(line))).as_deref() {
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        Some("toolResult") => Role::ToolResult,
+        _ => Role::Other,
+    })
+}
+
+/// The texts of a content; false if it is neither a string nor a list.
+fn content(line: &[u8], scanner: &mut Scanner<'_>, texts: &mut Vec<Span>) -> Result<bool, Flaw> {
+    texts.clear();
+    match scanner.peek() {
+        Some(b'"') => texts.push(scanner.value()?),
+        Some(b'[') => {
+            scanner.array(|scanner| {
+                if scanner.peek() == Some(b'{') {
+                    texts.extend(text_block(line, scanner)?);
+                } else {
+                    scanner.value()?;
+                }
+                Ok(())
+            })?;
+        }
+        _ => {
+            scanner.value()?;
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn text_block(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Span>, Flaw> {
+    let (mut is_text, mut words) = (false, None);
+    scanner.object(|scanner, key| {
+        match key {
+            b"type" => is_text = string(line, scanner)?.is_some_and(|span| text(span.of(line)) == "text"),
+            b"text" => words = string(line, scanner)?,
+            _ => _ = scanner.value()?,
+        }
+        Ok(())
+    })?;
+    Ok(words.filter(|_| is_text))
+}
+
+fn model_usage(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Span>, Flaw> {
+    let mut found = None;
+    if scanner.peek() == Some(b'{') {
+        scanner.object(|scanner, key| {
+            let value = anything(line, scanner)?;
+            if key == b"modelUsage" {
+                found = value;
+            }
+            Ok(())
+        })?;
+    } else {
+        scanner.value()?;
+    }
+    Ok(found)
+}
+
+/// Passes the value ahead; None unless it is a string.
+fn string(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Span>, Flaw> {
+    Ok(Some(scanner.value()?).filter(|span| is_string(span.of(line))))
+}
+
+/// Passes the value ahead; None if it is null.
+fn anything(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Span>, Flaw> {
+    Ok(Some(scanner.value()?).filter(|span| span.of(line) != b"null"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<(usize, Vec<Entry>), &'static str> {
+        let mut found = Vec::new();
+        let objects = entries(line.as_bytes(), &mut Nesting::default(), &mut found).map_err(|flaw| flaw.what)?;
+        Ok((objects, found))
+    }
+
+    #[test]
+    fn fields_are_found_in_any_order_and_spelling() {
+        let line = r#"{"id":"old","message":{"content":[{"text":"a","type":"text"},"x",{"type":"text"}],"r\u006fle":"user"},"t\u0079pe":"message","id":"new"}"#;
+        let (objects, found) = read(line).unwrap();
+        let [entry] = found.as_slice() else { panic!("one entry") };
+        let message = entry.message.as_ref().unwrap();
+        assert_eq!((objects, entry.kind, message.role), (1, Kind::Message, Role::User));
+        assert_eq!(entry.id.unwrap().of(line.as_bytes()), b"\"new\"");
+        assert_eq!(message.text(line.as_bytes()), "a");
+    }
+
+    #[test]
+    fn a_line_is_whole_objects_or_nothing() {
+        let (objects, found) = read(r#"{"type":"label"} {} {"id":"a"}"#).unwrap();
+        assert_eq!((objects, found.len()), (3, 2));
+        assert_eq!(read(r#"{"type":"label"},{"id":"a"}"#).unwrap_err(), "more stands after the object");
+        assert_eq!(read(r#"{"type":"label"}{"id":"#).unwrap_err(), "the record is cut off");
+        assert_eq!(read("[]").unwrap_err(), "expected an object");
+    }
+}

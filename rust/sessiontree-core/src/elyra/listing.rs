@@ -1,0 +1,127 @@
+//! A session as its lines go by: which lines count, where the header is, and what is wrong with the rest.
+
+use std::ops::ControlFlow;
+
+use super::Wanted;
+use super::entry::{Entry, Kind, entries};
+use super::facts::{Facts, Header, Intake};
+use crate::error::{DamageKind, Place, Reports};
+use crate::json::{Flaw, Nesting};
+use crate::lines::{Content, Line, MAX_LINE};
+
+/// A session as far as it has been read.
+#[derive(Debug)]
+pub(super) struct Listing<'a> {
+    wanted: Wanted<'a>,
+    nesting: Nesting,
+    /// The entries of the line in hand; kept for its memory.
+    found: Vec<Entry>,
+    reports: Reports,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    BeforeHeader,
+    Session(Box<Facts>),
+    NoSession(&'static str),
+}
+
+impl<'a> Listing<'a> {
+    pub(super) fn new(wanted: Wanted<'a>) -> Self {
+        Self {
+            wanted,
+            nesting: Nesting::default(),
+            found: Vec::new(),
+            reports: Reports::default(),
+            state: State::BeforeHeader,
+        }
+    }
+
+    /// Takes a line in. Breaks off when it shows that the file is no session.
+    pub(super) fn take(&mut self, line: Line<'_>) -> ControlFlow<()> {
+        let place = line.place;
+        let Content::Text { text, padded } = line.content else {
+            self.reports.add(DamageKind::Line, place, || format!("longer than {MAX_LINE} bytes; skipped"));
+            return ControlFlow::Continue(());
+        };
+        if text.is_empty() {
+            if padded {
+                self.reports.add(DamageKind::Bytes, place, || "NULs stand on a line of their own".to_owned());
+            }
+            return ControlFlow::Continue(());
+        }
+        let mut found = std::mem::take(&mut self.found);
+        let flow = match self.parse(text, &mut found) {
+            Ok(objects) => {
+                self.report(text, place, padded, objects);
+                found.iter().try_for_each(|entry| self.take_entry(text, place, entry))
+            }
+            Err(flaw) => {
+                let reason = || format!("{} (column {}); skipped", flaw.what, flaw.at + 1);
+                self.reports.add(DamageKind::Line, place, reason);
+                ControlFlow::Continue(())
+            }
+        };
+        self.found = found;
+        flow
+    }
+
+    /// The line's entries, and how many objects it holds; an error if it is to be skipped.
+    fn parse(&mut self, line: &[u8], found: &mut Vec<Entry>) -> Result<usize, Flaw> {
+        let flaw = |what| Err(Flaw { at: 0, what });
+        let objects = entries(line, &mut self.nesting, found)?;
+        match (found.first(), &self.state) {
+            (None, _) => flaw("the object has neither a type nor an id"),
+            (Some(first), State::BeforeHeader) if objects > 1 && first.kind != Kind::Session => {
+                flaw("several records stand on one line before the header")
+            }
+            _ => Ok(objects),
+        }
+    }
+
+    /// Reports what is wrong with a line that is read all the same.
+    fn report(&mut self, line: &[u8], place: Place, padded: bool, objects: usize) {
+        if objects > 1 {
+            let reason = || format!("{objects} records stand on one line; each is read");
+            self.reports.add(DamageKind::Joined, place, reason);
+        }
+        if padded {
+            self.reports.add(DamageKind::Bytes, place, || "NULs stand around the record".to_owned());
+        } else if let Err(error) = str::from_utf8(line) {
+            let reason = || format!("not UTF-8 (column {}); read as U+FFFD", error.valid_up_to() + 1);
+            self.reports.add(DamageKind::Bytes, place, reason);
+        }
+    }
+
+    fn take_entry(&mut self, line: &[u8], place: Place, entry: &Entry) -> ControlFlow<()> {
+        let no_session = match (&mut self.state, entry.kind) {
+            (State::Session(facts), _) => {
+                let Self { reports, nesting, wanted, .. } = self;
+                facts.take(entry, &mut Intake { line, place, reports, nesting, keys: wanted.keys });
+                return ControlFlow::Continue(());
+            }
+            (_, Kind::Unknown) => return ControlFlow::Continue(()),
+            (_, Kind::Session) => match Header::of(entry, line) {
+                Some(header) => {
+                    self.state = State::Session(Box::new(Facts::new(header, self.wanted.text)));
+                    return ControlFlow::Continue(());
+                }
+                None => "its header has no id",
+            },
+            _ => "its first entry is no session header",
+        };
+        self.state = State::NoSession(no_session);
+        ControlFlow::Break(())
+    }
+
+    /// What there is after the last line; the error says why the file is no session.
+    pub(super) fn end(self, size_bytes: u64) -> Result<(Facts, Reports), &'static str> {
+        match self.state {
+            State::Session(facts) => Ok((*facts, self.reports)),
+            State::NoSession(reason) => Err(reason),
+            State::BeforeHeader if size_bytes == 0 => Err("it is empty"),
+            State::BeforeHeader => Err("it holds no session header"),
+        }
+    }
+}

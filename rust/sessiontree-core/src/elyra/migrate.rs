@@ -1,0 +1,70 @@
+//! Old versions: how a file's `version` is taken, and the ids that version-1 entries get.
+
+use std::collections::HashSet;
+
+use sha2::{Digest, Sha256};
+
+use crate::json::{Span, number};
+
+/// The version that a file without one has.
+const FIRST: i64 = 1;
+/// The version that this crate reads and writes.
+const CURRENT: i64 = 3;
+
+/// A file's own version, cut to an integer.
+#[expect(clippy::cast_possible_truncation, reason = "the cast saturates, and beyond 3 versions are not told apart")]
+pub(crate) fn version(line: &[u8], span: Option<Span>) -> i64 {
+    match span.map(|span| number(span.of(line))) {
+        None => FIRST,
+        Some(Some(number)) => number.floor() as i64,
+        // Migrating would replace the ids, so a version that is no number is taken for the one that is not migrated.
+        Some(None) => CURRENT,
+    }
+}
+
+/// Whether entries of that version have no ids of their own.
+pub(crate) fn is_linear(version: i64) -> bool {
+    version < 2
+}
+
+/// The ids of a version-1 session's entries.
+///
+/// They are derived from what the file says, so that two readers of it see the same: the first 8 hex digits of
+/// SHA-256 over session id, LF, the entry's number, LF, n; n is 0, or the first that gives an id not in use.
+#[derive(Debug)]
+pub(crate) struct DerivedIds {
+    session_id: String,
+    used: HashSet<u32>,
+}
+
+impl DerivedIds {
+    pub(crate) fn new(session_id: &str) -> Self {
+        Self { session_id: session_id.to_owned(), used: HashSet::new() }
+    }
+
+    /// The id of the entry with number `number`; the header is number 0.
+    pub(crate) fn next(&mut self, number: u64) -> String {
+        let mut attempt = 0_u64;
+        loop {
+            let digest = Sha256::digest(format!("{}\n{number}\n{attempt}", self.session_id));
+            let id = digest.iter().take(4).fold(0, |id, &byte| id << 8 | u32::from(byte));
+            if self.used.insert(id) {
+                return format!("{id:08x}");
+            }
+            attempt += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_used_id_is_passed_over() {
+        let mut ids = DerivedIds::new("s");
+        let first = ids.next(1);
+        assert_eq!(first, "e67c19bb");
+        assert_ne!(ids.next(1), first);
+    }
+}

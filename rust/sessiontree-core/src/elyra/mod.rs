@@ -1,0 +1,123 @@
+//! Elyra's sessions, and pi's: one append-only tree in a JSONL file each.
+
+mod entry;
+mod facts;
+mod index;
+mod listing;
+mod migrate;
+pub(crate) mod store;
+mod tree;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::error::{Damage, Error, Result};
+use crate::info::{SessionInfo, Stamp};
+use crate::lines::{Buffer, Lines};
+use crate::usage::{IdentityKeys, Record};
+use listing::Listing;
+
+/// What a reading of a file is to give beside the row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted<'a> {
+    /// Whether to load `all_messages_text`.
+    pub(crate) text: bool,
+    /// What to key the records' identities with.
+    pub(crate) keys: &'a IdentityKeys,
+    /// Set when nobody waits for the result any more: it may then be anything.
+    pub(crate) is_stopped: &'a AtomicBool,
+}
+
+/// A file that is a session.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) info: SessionInfo,
+    pub(crate) damage: Vec<Damage>,
+    /// Its usage records, each once.
+    pub(crate) records: Vec<Record>,
+}
+
+/// What a file turned out to be.
+#[derive(Debug)]
+pub(crate) enum Reading {
+    Session(Box<Session>),
+    /// No session; the text says what it is instead.
+    NoSession(&'static str),
+    /// It has gone.
+    Vanished,
+}
+
+/// Reads a file in one pass.
+///
+/// # Errors
+///
+/// The system would not let us read it.
+pub(crate) fn read(path: &Path, buffer: &mut Buffer, wanted: Wanted<'_>) -> io::Result<Reading> {
+    let file = match open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Reading::Vanished),
+        Err(error) => return Err(error),
+    };
+    if !file.metadata()?.is_file() {
+        return Ok(Reading::NoSession("it is no regular file"));
+    }
+    let taken = take_in(&file, u64::MAX, buffer, wanted)?;
+    let stamp = Stamp::of(&file.metadata()?);
+    Ok(match taken.listing.end(taken.size_bytes) {
+        Ok((facts, reports)) => Reading::Session(Box::new(facts.into_session(path, taken.size_bytes, stamp, reports))),
+        Err(reason) => Reading::NoSession(reason),
+    })
+}
+
+/// Reads the `all_messages_text` of a session that was listed before.
+///
+/// # Errors
+///
+/// [`Error::Conflict`] where the file is not the one that was listed, [`Error::Io`] where it cannot be read.
+pub fn read_text(info: &SessionInfo) -> Result<String> {
+    let path = &info.path;
+    let conflict = |reason: &str| Error::Conflict { path: path.clone(), reason: reason.to_owned() };
+    let file = match open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(conflict("the file has gone")),
+        Err(error) => return Err(Error::io(path)(error)),
+    };
+    let changed = |file: &File| Ok(Stamp::of(&file.metadata().map_err(Error::io(path))?) != info.stamp);
+    if changed(&file)? {
+        return Err(conflict("the file has changed since it was listed"));
+    }
+    let wanted = Wanted { text: true, keys: &IdentityKeys::default(), is_stopped: &AtomicBool::new(false) };
+    let taken = take_in(&file, info.size_bytes, &mut Buffer::default(), wanted).map_err(Error::io(path))?;
+    match taken.listing.end(taken.size_bytes) {
+        Ok((facts, _)) if !changed(&file)? => Ok(facts.into_text()),
+        _ => Err(conflict("the file changed while it was read")),
+    }
+}
+
+struct Taken<'a> {
+    listing: Listing<'a>,
+    size_bytes: u64,
+}
+
+/// Takes in what a file holds, up to `limit` bytes.
+fn take_in<'a>(file: &File, limit: u64, buffer: &mut Buffer, wanted: Wanted<'a>) -> io::Result<Taken<'a>> {
+    let mut lines = Lines::new(file.take(limit), buffer);
+    let mut listing = Listing::new(wanted);
+    while let Some(line) = lines.next()? {
+        if listing.take(line).is_break() || wanted.is_stopped.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    Ok(Taken { listing, size_bytes: lines.bytes_read() })
+}
+
+/// Opens a file for reading. A named pipe that took its place since it was looked at must not hold us up.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    options.open(path)
+}

@@ -1,0 +1,173 @@
+//! Finding the files of a store.
+//!
+//! A session file is a regular file, or a link to one, whose name ends in `.jsonl`. Nothing is opened here, so a named
+//! pipe cannot hold a listing up.
+
+use std::collections::HashSet;
+use std::fs::{self, DirEntry, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Damage, Error, Result};
+
+/// Where to look for sessions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// An agent's folder: files lie in the folders of its `sessions`. It need not exist.
+    Agent(PathBuf),
+    /// A folder that holds the files themselves. It need not exist.
+    Flat(PathBuf),
+    /// A file, or a folder of whichever kind its contents show.
+    Any(PathBuf),
+}
+
+/// A file that may be a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    pub(crate) path: PathBuf,
+    pub(crate) size_bytes: u64,
+    /// Whether it was named itself, not found in a folder.
+    pub(crate) is_named: bool,
+}
+
+/// What was found, by path, and what could not be looked at.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) files: Vec<Candidate>,
+    pub(crate) damage: Vec<Damage>,
+}
+
+/// Finds the files of all sources, each once, however many links lead to it.
+///
+/// # Errors
+///
+/// [`Error::Io`] where a folder that was named cannot be read, or an [`Source::Any`] does not exist;
+/// [`Error::NothingFits`] where a folder holds nothing of the kind.
+pub(crate) fn find(sources: &[Source]) -> Result<Found> {
+    let mut search = Search::default();
+    for source in sources {
+        match source {
+            Source::Agent(folder) => search.folders_in(&absolute(folder)?.join("sessions"))?,
+            Source::Flat(folder) => search.files_in(&absolute(folder)?)?,
+            Source::Any(path) => search.anything(&absolute(path)?)?,
+        }
+    }
+    Ok(search.finish())
+}
+
+fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path).map_err(Error::io(path))
+}
+
+#[derive(Default)]
+struct Search {
+    /// Each with its real path.
+    files: Vec<(Candidate, PathBuf)>,
+    damage: Vec<Damage>,
+}
+
+impl Search {
+    /// Whatever fits is read: `sessions/` below it, files in it, folders of files in it.
+    fn anything(&mut self, path: &Path) -> Result<()> {
+        if !fs::metadata(path).map_err(Error::io(path))?.is_dir() {
+            return self.named(path);
+        }
+        let before = self.files.len();
+        let sessions = path.join("sessions");
+        let is_agent = sessions.is_dir();
+        if is_agent {
+            self.folders_in(&sessions)?;
+        }
+        self.files_in(path)?;
+        self.folders_in(path)?;
+        if self.files.len() == before && !is_agent {
+            let reason = "expected a folder 'sessions', *.jsonl files, or folders of such files".to_owned();
+            return Err(Error::NothingFits { path: path.to_owned(), reason });
+        }
+        Ok(())
+    }
+
+    /// The files in the folders in `folder`, no deeper.
+    fn folders_in(&mut self, folder: &Path) -> Result<()> {
+        for entry in children(folder)? {
+            let path = entry.path();
+            match metadata(&entry, &path) {
+                Ok(metadata) if metadata.is_dir() => {
+                    if let Err(Error::Io { path, source }) = self.files_in(&path) {
+                        self.damage.push(Damage::unreadable(&path, &source));
+                    }
+                }
+                Ok(_) => {}
+                Err(error) => self.note(&path, &error),
+            }
+        }
+        Ok(())
+    }
+
+    /// The files in `folder`, no deeper.
+    fn files_in(&mut self, folder: &Path) -> Result<()> {
+        let children = children(folder)?;
+        let real =
+            if children.is_empty() { PathBuf::new() } else { folder.canonicalize().map_err(Error::io(folder))? };
+        for entry in children {
+            let name = entry.file_name();
+            if !name.as_encoded_bytes().ends_with(b".jsonl") {
+                continue;
+            }
+            let path = entry.path();
+            let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+            let looked_at = metadata(&entry, &path).and_then(|metadata| {
+                let real = if is_link { path.canonicalize()? } else { real.join(&name) };
+                Ok((metadata, real))
+            });
+            match looked_at {
+                Ok((metadata, real)) if metadata.is_file() => {
+                    self.files.push((Candidate { path, size_bytes: metadata.len(), is_named: false }, real));
+                }
+                Ok(_) => {}
+                Err(error) => self.note(&path, &error),
+            }
+        }
+        Ok(())
+    }
+
+    fn named(&mut self, path: &Path) -> Result<()> {
+        let metadata = fs::metadata(path).map_err(Error::io(path))?;
+        if metadata.is_file() {
+            let real = path.canonicalize().map_err(Error::io(path))?;
+            self.files.push((Candidate { path: path.to_owned(), size_bytes: metadata.len(), is_named: true }, real));
+        } else {
+            self.damage.push(Damage::unusable(path, "no session: it is no regular file"));
+        }
+        Ok(())
+    }
+
+    /// What cannot be looked at is damage, unless it has gone (a link to nowhere is nothing, too).
+    fn note(&mut self, path: &Path, error: &io::Error) {
+        if error.kind() != io::ErrorKind::NotFound {
+            self.damage.push(Damage::unreadable(path, error));
+        }
+    }
+
+    fn finish(mut self) -> Found {
+        // Where several paths lead to one file, one that was named goes first: its fate must be told.
+        self.files.sort_by(|(one, _), (other, _)| (!one.is_named, &one.path).cmp(&(!other.is_named, &other.path)));
+        let mut seen = HashSet::new();
+        self.files.retain(|(_, real)| seen.insert(real.clone()));
+        let files = self.files.into_iter().map(|(candidate, _)| candidate).collect();
+        Found { files, damage: self.damage }
+    }
+}
+
+/// What a folder holds; nothing if it does not exist.
+fn children(folder: &Path) -> Result<Vec<DirEntry>> {
+    match fs::read_dir(folder).and_then(Iterator::collect) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        other => other.map_err(Error::io(folder)),
+    }
+}
+
+/// As `fs::metadata`, with no more system calls than needed.
+fn metadata(entry: &DirEntry, path: &Path) -> io::Result<Metadata> {
+    if entry.file_type()?.is_symlink() { fs::metadata(path) } else { entry.metadata() }
+}

@@ -1,0 +1,145 @@
+//! Parent links to a tree: every node once, whatever the links say. No recursion: a tree may be as deep as its file is long.
+
+use super::index::{Index, NONE, Number};
+
+/// The tree's links, by node.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    /// The parent, [`NONE`] for a root. Hidden nodes have none, and are nobody's parent.
+    parents: Vec<Number>,
+    /// Nodes whose parent no entry is: roots.
+    pub(crate) orphans: Vec<Number>,
+    /// The first node, in file order, of every circle of parents: cut off from its own, it is a root.
+    pub(crate) circles: Vec<Number>,
+}
+
+impl Tree {
+    pub(crate) fn of(index: &Index) -> Self {
+        let mut orphans = Vec::new();
+        let parents = nodes(index)
+            .map(|node| match index.parent(node) {
+                _ if index.is_hidden(node) => NONE,
+                Ok(parent) => parent,
+                Err(_) => {
+                    orphans.push(node);
+                    NONE
+                }
+            })
+            .collect();
+        let mut tree = Self { parents, orphans, circles: Vec::new() };
+        tree.cut_circles(index);
+        tree
+    }
+
+    /// Walks up from every node, marking what it passes with the node's number, until it meets a mark: its own means a
+    /// circle, which is all the nodes from there on.
+    fn cut_circles(&mut self, index: &Index) {
+        let mut marks = vec![NONE; self.parents.len()];
+        for start in nodes(index) {
+            let mut at = start;
+            while at != NONE && marks[at as usize] == NONE {
+                marks[at as usize] = start;
+                at = self.parents[at as usize];
+            }
+            if at != NONE && marks[at as usize] == start {
+                let first = self.circle_from(at).min().unwrap_or(at);
+                self.parents[first as usize] = NONE;
+                self.circles.push(first);
+            }
+        }
+    }
+
+    fn circle_from(&self, node: Number) -> impl Iterator<Item = Number> {
+        let next = move |&at: &Number| Some(self.parents[at as usize]).filter(|&next| next != node);
+        std::iter::successors(Some(node), next)
+    }
+
+    /// The nodes without children, in file order.
+    pub(crate) fn tips(&self, index: &Index) -> Vec<Number> {
+        let mut has_children = vec![false; self.parents.len()];
+        for &parent in self.parents.iter().filter(|&&parent| parent != NONE) {
+            has_children[parent as usize] = true;
+        }
+        nodes(index).filter(|&node| !has_children[node as usize] && !index.is_hidden(node)).collect()
+    }
+
+    /// For each node, the newest activity on the path from its root to it.
+    pub(crate) fn newest(&self, index: &Index) -> Vec<f64> {
+        let mut newest = vec![f64::NAN; self.parents.len()];
+        let mut path = Vec::new();
+        for start in nodes(index) {
+            let mut at = start;
+            while at != NONE && newest[at as usize].is_nan() {
+                path.push(at);
+                at = self.parents[at as usize];
+            }
+            let mut above = if at == NONE { super::index::NEVER } else { newest[at as usize] };
+            while let Some(node) = path.pop() {
+                above = above.max(index.node(node).activity);
+                newest[node as usize] = above;
+            }
+        }
+        newest
+    }
+}
+
+fn nodes(index: &Index) -> impl Iterator<Item = Number> + use<> {
+    (0..NONE).take(index.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Place;
+
+    fn index(entries: &[(&str, Option<&str>, f64)]) -> Index {
+        let mut index = Index::default();
+        for (&(id, parent, activity), line) in entries.iter().zip(1..) {
+            index.add(id, parent, Place { line, offset: 0 }, activity);
+        }
+        index
+    }
+
+    #[test]
+    fn a_circle_is_cut_at_its_first_node() {
+        let index =
+            index(&[("t", Some("b"), 0.0), ("a", Some("c"), 0.0), ("b", Some("a"), 0.0), ("c", Some("b"), 0.0)]);
+        let tree = Tree::of(&index);
+        assert_eq!((tree.circles.as_slice(), tree.parents.as_slice()), ([1].as_slice(), [2, NONE, 1, 2].as_slice()));
+        assert_eq!(tree.tips(&index), [0, 3]);
+    }
+
+    #[test]
+    fn its_own_parent_is_a_root_and_a_strangers_child_too() {
+        let index = index(&[("a", Some("a"), 0.0), ("b", Some("x"), 0.0)]);
+        let tree = Tree::of(&index);
+        assert_eq!((tree.circles.as_slice(), tree.orphans.as_slice()), ([0].as_slice(), [1].as_slice()));
+        assert_eq!(index.parent(1), Err("x"));
+    }
+
+    #[test]
+    fn the_last_of_several_with_one_id_stands_for_it() {
+        let index = index(&[("a", None, 0.0), ("b", Some("a"), 0.0), ("a", Some("b"), 0.0)]);
+        let tree = Tree::of(&index);
+        assert!(index.is_hidden(0));
+        assert_eq!((tree.circles.as_slice(), tree.tips(&index)), ([1].as_slice(), vec![2]));
+    }
+
+    #[test]
+    fn the_newest_on_a_path_may_stand_anywhere() {
+        let index = index(&[("c", Some("b"), 1.0), ("a", None, 5.0), ("b", Some("a"), 3.0), ("d", Some("a"), 7.0)]);
+        assert_eq!(Tree::of(&index).newest(&index), [5.0, 5.0, 5.0, 7.0]);
+    }
+
+    #[test]
+    fn depth_costs_no_stack() {
+        let mut index = Index::default();
+        let place = Place { line: 1, offset: 0 };
+        for number in 0..1_000_000 {
+            index.add(&number.to_string(), Some(&(number + 1).to_string()), place, 0.0);
+        }
+        let tree = Tree::of(&index);
+        assert_eq!((tree.orphans.as_slice(), tree.tips(&index)), ([999_999].as_slice(), vec![0]));
+        assert_eq!(tree.newest(&index).len(), 1_000_000);
+    }
+}

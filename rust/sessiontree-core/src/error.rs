@@ -1,0 +1,153 @@
+//! What can go wrong: errors that end a call, and damage that a reading reports and survives.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What every fallible call of this crate gives.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a call ended without a result.
+#[derive(Debug)]
+pub enum Error {
+    /// The system refused; `path` is what was asked for.
+    Io { path: PathBuf, source: io::Error },
+    /// A folder holds nothing that could be read as sessions; the text says what was looked for.
+    NothingFits { path: PathBuf, reason: String },
+    /// The file is no longer the one that was read.
+    Conflict { path: PathBuf, reason: String },
+    /// The caller's progress function asked for an end.
+    Stopped,
+    /// A worker ended before its work: a fault in this crate.
+    WorkerLost,
+}
+
+impl Error {
+    /// Adds the path that every I/O error should name.
+    pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Error {
+        move |source| Error::Io { path: path.to_owned(), source }
+    }
+}
+
+/// What kind of thing is wrong with a file, or remarkable in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DamageKind {
+    /// The file cannot be read, or was named and is no session.
+    File,
+    /// A line was skipped.
+    Line,
+    /// Several entries stood on one line.
+    Joined,
+    /// NULs around a line, or bytes in it that are not UTF-8.
+    Bytes,
+    /// A header after the first.
+    Header,
+    /// An id that an earlier entry has.
+    Repeated,
+    /// Note: a parent that no entry has.
+    Parent,
+    /// Note: parents that lead in a circle.
+    Circle,
+    /// Note: a branch that is newer than the leaf's.
+    Tip,
+    /// Note: a usage number that does not count.
+    Value,
+}
+
+impl DamageKind {
+    /// The name under which callers know it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Line => "line",
+            Self::Joined => "joined",
+            Self::Bytes => "bytes",
+            Self::Header => "header",
+            Self::Repeated => "repeated",
+            Self::Parent => "parent",
+            Self::Circle => "circle",
+            Self::Tip => "tip",
+            Self::Value => "value",
+        }
+    }
+
+    /// Whether it only remarks on what a whole file says.
+    #[must_use]
+    pub fn is_note(self) -> bool {
+        matches!(self, Self::Parent | Self::Circle | Self::Tip | Self::Value)
+    }
+}
+
+/// Where in a file: the line's number, from 1, and the offset of its first byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    pub line: u64,
+    pub offset: u64,
+}
+
+/// One report on a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    pub kind: DamageKind,
+    pub path: PathBuf,
+    /// None for the file as a whole.
+    pub place: Option<Place>,
+    pub reason: String,
+    /// The system's error number, where the system refused.
+    pub errno: Option<i32>,
+}
+
+impl Damage {
+    /// A report on a file that the system would not let us read.
+    pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Self {
+        Self {
+            kind: DamageKind::File,
+            path: path.to_owned(),
+            place: None,
+            reason: error.to_string(),
+            errno: error.raw_os_error(),
+        }
+    }
+
+    /// A report on a file that was named, and is none that can be read.
+    pub(crate) fn unusable(path: &Path, reason: &str) -> Self {
+        Self { kind: DamageKind::File, path: path.to_owned(), place: None, reason: reason.to_owned(), errno: None }
+    }
+}
+
+/// How many reports of one file are kept: enough for anyone to read, and a bound on what a hostile file can cost.
+const MAX_REPORTS: usize = 10_000;
+
+/// The reports of one file as they come in.
+#[derive(Debug, Default)]
+pub(crate) struct Reports {
+    kept: Vec<(Place, DamageKind, String)>,
+    left_out: Option<(DamageKind, u64)>,
+    damage_count: u64,
+}
+
+impl Reports {
+    /// Notes one report; `reason` is only called for if it is kept.
+    pub(crate) fn add(&mut self, kind: DamageKind, place: Place, reason: impl FnOnce() -> String) {
+        self.damage_count += u64::from(!kind.is_note());
+        if self.kept.len() < MAX_REPORTS {
+            self.kept.push((place, kind, reason()));
+        } else {
+            self.left_out.get_or_insert((kind, 0)).1 += 1;
+        }
+    }
+
+    /// How much damage was reported; notes are none.
+    pub(crate) fn damage_count(&self) -> u64 {
+        self.damage_count
+    }
+
+    /// Everything that was kept, by line, with a last word on what was not.
+    pub(crate) fn into_damage(mut self, path: &Path) -> Vec<Damage> {
+        self.kept.sort_by_key(|&(place, kind, _)| (place, kind));
+        let report = |kind, place, reason| Damage { kind, path: path.to_owned(), place, reason, errno: None };
+        let last = self.left_out.map(|(kind, count)| report(kind, None, format!("{count} more reports are left out")));
+        let kept = self.kept.into_iter().map(|(place, kind, reason)| report(kind, Some(place), reason));
+        kept.chain(last).collect()
+    }
+}

@@ -1,0 +1,220 @@
+//! Bytes to numbered lines, in bounded memory.
+//!
+//! A file is read in blocks into one buffer, which grows only to hold a line that is longer than it. LF alone ends a line:
+//! U+2028 and its kin may stand inside a JSON string, so a general line splitter would cut an entry in two.
+
+use std::io::{self, Read};
+
+use crate::error::Place;
+
+/// The longest line that is read, in bytes. A longer one is passed over as it streams by.
+pub(crate) const MAX_LINE: usize = 512 << 20;
+
+/// How much is read at once, and what the buffer holds at first: large enough that system calls do not count, small
+/// enough to stay in a core's cache.
+const BLOCK: usize = 256 << 10;
+
+/// One line, without its LF and without white space or NULs at either end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Line<'a> {
+    pub(crate) place: Place,
+    pub(crate) content: Content<'a>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content<'a> {
+    Text {
+        text: &'a [u8],
+        /// Whether a NUL stood at either end.
+        padded: bool,
+    },
+    /// It was longer than [`MAX_LINE`], and is gone.
+    TooLong,
+}
+
+/// A buffer that many files, one after the other, are read through.
+#[derive(Debug, Default)]
+pub(crate) struct Buffer {
+    bytes: Vec<u8>,
+}
+
+/// The lines of one source.
+pub(crate) struct Lines<'b, R> {
+    source: R,
+    buffer: &'b mut Vec<u8>,
+    max_line: usize,
+    /// What of the buffer has been read and not yet handed out.
+    start: usize,
+    end: usize,
+    /// Where the next line stands.
+    place: Place,
+    ended: bool,
+}
+
+impl<'b, R: Read> Lines<'b, R> {
+    pub(crate) fn new(source: R, buffer: &'b mut Buffer) -> Self {
+        // What one long line took is not kept for all the files after it.
+        buffer.bytes.truncate(BLOCK);
+        buffer.bytes.shrink_to_fit();
+        buffer.bytes.resize(BLOCK, 0);
+        let place = Place { line: 1, offset: 0 };
+        Self { source, buffer: &mut buffer.bytes, max_line: MAX_LINE, start: 0, end: 0, place, ended: false }
+    }
+
+    /// How many bytes the lines that were handed out took: all, once there are no more.
+    pub(crate) fn bytes_read(&self) -> u64 {
+        self.place.offset
+    }
+
+    /// The next line, or None at the end of the source. The last one needs no LF.
+    pub(crate) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+        let Some(length) = self.find_end()? else {
+            return self.skip_long().map(Some);
+        };
+        let from = self.start;
+        let until = from + length;
+        let terminated = until < self.end;
+        if length == 0 && !terminated {
+            return Ok(None);
+        }
+        self.start = until + usize::from(terminated);
+        let place = self.step(self.start - from);
+        Ok(Some(Line { place, content: trim(&self.buffer[from..until], place) }))
+    }
+
+    /// Reads until the buffer holds the next LF or all that is left: the line's length, or None if it is too long.
+    fn find_end(&mut self) -> io::Result<Option<usize>> {
+        let mut searched = 0;
+        loop {
+            let ahead = &self.buffer[self.start..self.end];
+            if let Some(at) = memchr::memchr(b'\n', &ahead[searched..]) {
+                return Ok((searched + at <= self.max_line).then_some(searched + at));
+            }
+            if ahead.len() > self.max_line {
+                return Ok(None);
+            }
+            searched = ahead.len();
+            if self.ended || self.fill()? == 0 {
+                return Ok(Some(searched));
+            }
+        }
+    }
+
+    /// Passes the line ahead, which does not fit, without keeping it.
+    fn skip_long(&mut self) -> io::Result<Line<'_>> {
+        let mut passed = 0;
+        loop {
+            let ahead = &self.buffer[self.start..self.end];
+            let found = memchr::memchr(b'\n', ahead);
+            let taken = found.map_or(ahead.len(), |at| at + 1);
+            self.start += taken;
+            passed += taken;
+            if found.is_some() || self.ended || self.fill()? == 0 {
+                return Ok(Line { place: self.step(passed), content: Content::TooLong });
+            }
+        }
+    }
+
+    /// Reads one more block behind what is left in the buffer; 0 at the end of the source.
+    fn fill(&mut self) -> io::Result<usize> {
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        if self.end == self.buffer.len() {
+            self.buffer.resize(self.buffer.len() * 2, 0);
+        }
+        loop {
+            match self.source.read(&mut self.buffer[self.end..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+                Ok(count) => {
+                    self.end += count;
+                    self.ended = count == 0;
+                    return Ok(count);
+                }
+            }
+        }
+    }
+
+    /// Moves on to the next line; gives the place of the one that took `length` bytes, its LF included.
+    fn step(&mut self, length: usize) -> Place {
+        let place = self.place;
+        self.place = Place { line: place.line + 1, offset: place.offset + length as u64 };
+        place
+    }
+}
+
+/// Takes white space and NULs (a power cut leaves them) off both ends, and a byte-order mark off the file's start.
+fn trim(line: &[u8], place: Place) -> Content<'_> {
+    let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | 0);
+    let line = if place.offset == 0 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) } else { line };
+    let from = line.iter().position(|byte| !blank(byte)).unwrap_or(line.len());
+    let until = line.iter().rposition(|byte| !blank(byte)).map_or(from, |at| at + 1);
+    let padded = line[..from].contains(&0) || line[until..].contains(&0);
+    Content::Text { text: &line[from..until], padded }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Gives its bytes a few at a time.
+    struct Trickle<'a>(&'a [u8], usize);
+
+    impl Read for Trickle<'_> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let count = self.1.min(into.len());
+            let mut piece = &self.0[..count.min(self.0.len())];
+            let count = piece.read(into)?;
+            self.0 = &self.0[count..];
+            Ok(count)
+        }
+    }
+
+    fn texts(bytes: &[u8], piece: usize, max_line: usize) -> Vec<(u64, u64, Option<Vec<u8>>)> {
+        let mut buffer = Buffer::default();
+        let mut lines = Lines::new(Trickle(bytes, piece), &mut buffer);
+        lines.max_line = max_line;
+        let mut all = Vec::new();
+        while let Some(Line { place, content }) = lines.next().expect("reading memory cannot fail") {
+            let text = match content {
+                Content::Text { text, .. } => Some(text.to_vec()),
+                Content::TooLong => None,
+            };
+            all.push((place.line, place.offset, text));
+        }
+        assert_eq!(lines.bytes_read(), bytes.len() as u64);
+        all
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_costs_only_itself() {
+        let found = texts(b"ab\n123456789\ncd\n123456789", 3, 4);
+        let text = |text: &[u8]| Some(text.to_vec());
+        assert_eq!(found, [(1, 0, text(b"ab")), (2, 3, None), (3, 13, text(b"cd")), (4, 16, None)]);
+    }
+
+    #[test]
+    fn white_space_nuls_and_a_mark_are_no_text() {
+        let line = |bytes| trim(bytes, Place { line: 1, offset: 0 });
+        assert_eq!(line(b"\xef\xbb\xbf {} \r"), Content::Text { text: b"{}", padded: false });
+        assert_eq!(line(b"\0 \0{\0}\r\0"), Content::Text { text: b"{\0}", padded: true });
+        assert_eq!(line(b"\0\0"), Content::Text { text: b"", padded: true });
+        let second = trim(b"\xef\xbb\xbf{}", Place { line: 2, offset: 9 });
+        assert_eq!(second, Content::Text { text: b"\xef\xbb\xbf{}", padded: false });
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_do_not_show(bytes in proptest::collection::vec(prop_oneof![Just(b'\n'), Just(b'a'), Just(b'\r')], 0..200),
+                              piece in 1_usize..9) {
+            prop_assert_eq!(texts(&bytes, piece, 20), texts(&bytes, 1000, 20));
+            let mut expected: Vec<_> = bytes.split(|&byte| byte == b'\n').collect();
+            if expected.last().is_some_and(|last| last.is_empty()) {
+                expected.pop();
+            }
+            prop_assert_eq!(texts(&bytes, piece, 1000).len(), expected.len());
+        }
+    }
+}

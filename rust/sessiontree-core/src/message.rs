@@ -1,0 +1,48 @@
+//! What the algorithms read of a message, whatever program wrote it.
+
+use crate::json::{Span, text};
+
+/// Who speaks. The algorithms tell these three; all others are alike to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    User,
+    Assistant,
+    ToolResult,
+    Other,
+}
+
+/// Where the parts of a message stand in its line. What is missing or of a wrong type is None.
+#[derive(Debug)]
+pub(crate) struct Message {
+    pub(crate) role: Role,
+    /// Whether its content is a string or a list.
+    pub(crate) has_content: bool,
+    /// Its string content, or the texts of its text blocks.
+    pub(crate) texts: Vec<Span>,
+    pub(crate) timestamp: Option<Span>,
+    /// Of any type but null.
+    pub(crate) usage: Option<Span>,
+    /// A tool result's `details.modelUsage`, of any type.
+    pub(crate) model_usage: Option<Span>,
+    pub(crate) provider: Option<Span>,
+    pub(crate) model: Option<Span>,
+    pub(crate) response_id: Option<Span>,
+}
+
+impl Message {
+    pub(crate) fn is_spoken(&self) -> bool {
+        matches!(self.role, Role::User | Role::Assistant)
+    }
+
+    /// The text: the string content, or the text blocks joined by one blank. Empty when it has none.
+    pub(crate) fn text(&self, line: &[u8]) -> String {
+        let mut joined = String::new();
+        for (index, span) in self.texts.iter().enumerate() {
+            if index > 0 {
+                joined.push(' ');
+            }
+            joined.push_str(&text(span.of(line)));
+        }
+        joined
+    }
+}

@@ -1,0 +1,192 @@
+//! Many files at once: each a piece of work for a pool of threads, the results in an order that no thread can change.
+//!
+//! The calling thread waits for results and reports progress; it never reads. When it is told to stop it returns at
+//! once, and the workers, who own all they need, end at the next file or line.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+use rayon::iter::{ParallelBridge, ParallelIterator};
+
+use crate::elyra::store::{Candidate, Source, find};
+use crate::elyra::{self, Reading, Session, Wanted};
+use crate::error::{Damage, Error, Result};
+use crate::info::SessionInfo;
+use crate::lines::Buffer;
+use crate::usage::{IdentityKeys, Ledger, Usage};
+use crate::workers::{self, Place};
+
+/// How a scan is to be made.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// How many threads read, within the process's limit; None means that limit.
+    pub threads: Option<usize>,
+    /// Whether to load every `all_messages_text`.
+    pub text: bool,
+}
+
+/// What the caller's function is called with, in the caller's thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// One more file has been dealt with.
+    File { loaded: usize, total: usize },
+    /// Nothing, for a while: an occasion to stop.
+    Waiting,
+}
+
+/// How long the calling thread waits before it says [`Progress::Waiting`].
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// What a scan found.
+#[derive(Clone, Debug, Default)]
+pub struct Scan {
+    /// Newest first, equal times by path.
+    pub infos: Vec<SessionInfo>,
+    /// By path and line.
+    pub damage: Vec<Damage>,
+    /// Of all sessions, each record once.
+    pub usage: Usage,
+}
+
+/// Reads every session of the sources.
+///
+/// # Errors
+///
+/// [`Error::Io`] and [`Error::NothingFits`] for a source that cannot be looked at, [`Error::Stopped`] when `progress` breaks.
+pub fn scan(
+    sources: &[Source],
+    options: Options,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Scan> {
+    let found = find(sources)?;
+    let sessions = read_all(found.files, options, progress)?;
+    Ok(put_together(sessions, found.damage))
+}
+
+/// Reads the files; what is no session and was not named is left out.
+fn read_all(
+    files: Vec<Candidate>,
+    options: Options,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Vec<std::result::Result<Box<Session>, Damage>>> {
+    let total = files.len();
+    if total == 0 {
+        return Ok(Vec::new());
+    }
+    let work = Work { is_stopped: Arc::default(), keys: Arc::default(), limit: workers::limit(), text: options.text };
+    let threads = options.threads.unwrap_or(work.limit).min(work.limit).min(total);
+    let stop = StopOnDrop(Arc::clone(&work.is_stopped));
+    let results = start(files, threads, work)?;
+    let mut read = Vec::with_capacity(total);
+    for loaded in 1..=total {
+        read.extend(wait(&results, progress)?);
+        if progress(Progress::File { loaded, total }).is_break() {
+            return Err(Error::Stopped);
+        }
+    }
+    drop(stop);
+    Ok(read)
+}
+
+/// What a worker makes of a file.
+type Outcome = Option<std::result::Result<Box<Session>, Damage>>;
+
+/// What all workers of a scan know.
+#[derive(Clone)]
+struct Work {
+    is_stopped: Arc<AtomicBool>,
+    keys: Arc<IdentityKeys>,
+    limit: usize,
+    text: bool,
+}
+
+/// Tells the workers to end when the scan does, however it does.
+struct StopOnDrop(Arc<AtomicBool>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Sets a pool of its own to work: a forked child would wait for ever for rayon's global one.
+fn start(mut files: Vec<Candidate>, threads: usize, work: Work) -> Result<Receiver<Outcome>> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .thread_name(|_| "sessiontree".to_owned())
+        .panic_handler(|_| {}) // the channel closes, and the caller sees that results are missing
+        .build()
+        .map_err(|_| Error::WorkerLost)?;
+    // The largest first, so that no thread is left alone with one at the end.
+    files.sort_by_key(|file| std::cmp::Reverse(file.size_bytes));
+    let (sender, receiver) = channel();
+    pool.spawn(move || {
+        files.into_iter().par_bridge().for_each_init(
+            || (sender.clone(), Buffer::default()),
+            |(sender, buffer), file| work.run(&file, buffer, sender),
+        );
+    });
+    Ok(receiver)
+}
+
+impl Work {
+    fn run(&self, file: &Candidate, buffer: &mut Buffer, sender: &Sender<Outcome>) {
+        let is_stopped = || self.is_stopped.load(Ordering::Relaxed);
+        if let Some(_place) = Place::take(self.limit, is_stopped) {
+            // Nobody waits for the result of a scan that was stopped.
+            _ = sender.send(self.read(file, buffer));
+        }
+    }
+
+    fn read(&self, file: &Candidate, buffer: &mut Buffer) -> Outcome {
+        let wanted = Wanted { text: self.text, keys: &self.keys, is_stopped: &self.is_stopped };
+        match elyra::read(&file.path, buffer, wanted) {
+            Ok(Reading::Session(session)) => Some(Ok(session)),
+            Ok(Reading::NoSession(reason)) if file.is_named => {
+                Some(Err(Damage::unusable(&file.path, &format!("no session: {reason}"))))
+            }
+            Ok(Reading::NoSession(_) | Reading::Vanished) => None,
+            Err(error) => Some(Err(Damage::unreadable(&file.path, &error))),
+        }
+    }
+}
+
+/// The next result, whichever file's it is.
+fn wait(results: &Receiver<Outcome>, progress: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<Outcome> {
+    loop {
+        match results.recv_timeout(PATIENCE) {
+            Ok(outcome) => return Ok(outcome),
+            Err(RecvTimeoutError::Disconnected) => return Err(Error::WorkerLost),
+            Err(RecvTimeoutError::Timeout) if progress(Progress::Waiting).is_break() => return Err(Error::Stopped),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
+}
+
+fn put_together(read: Vec<std::result::Result<Box<Session>, Damage>>, mut damage: Vec<Damage>) -> Scan {
+    let mut sessions = Vec::with_capacity(read.len());
+    for one in read {
+        match one {
+            Ok(session) => sessions.push(*session),
+            Err(report) => damage.push(report),
+        }
+    }
+    sessions.sort_by(|Session { info: one, .. }, Session { info: other, .. }| {
+        (other.modified_ms, &one.path).cmp(&(one.modified_ms, &other.path))
+    });
+    let mut scan = Scan { infos: Vec::with_capacity(sessions.len()), damage, usage: Usage::default() };
+    let mut ledger = Ledger::default();
+    for session in sessions {
+        for record in session.records.iter().filter(|record| ledger.enter(record.identity)) {
+            scan.usage.add(record);
+        }
+        scan.damage.extend(session.damage);
+        scan.infos.push(session.info);
+    }
+    // Stable: the reports of one file are in order already.
+    scan.damage.sort_by(|one, other| one.path.cmp(&other.path));
+    scan
+}

@@ -1,0 +1,172 @@
+//! Times: ISO 8601 as ECMAScript's date-time string format has it, to Unix milliseconds.
+//!
+//! Without a zone a time is UTC (ECMAScript would take the local zone, which no reader of a shared file can know).
+
+/// The first and the last millisecond that a `datetime` can hold: years 1 to 9999.
+const RANGE: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_300_799_999;
+
+/// A number of milliseconds, fractions and all, if a `datetime` can hold it.
+#[expect(clippy::cast_precision_loss, reason = "both ends are exact in a double")]
+pub(crate) fn number_in_range(ms: f64) -> Option<f64> {
+    (ms >= *RANGE.start() as f64 && ms <= *RANGE.end() as f64).then_some(ms)
+}
+
+/// Reads a time; None if it is none, or none that a `datetime` can hold.
+pub(crate) fn parse(text: &str) -> Option<i64> {
+    let mut reader = Reader { rest: text.as_bytes() };
+    let (year, month, day) = reader.date()?;
+    let time = if reader.take(b'T') { reader.time()? } else { 0 };
+    if !reader.rest.is_empty() {
+        return None;
+    }
+    let ms = days_from_civil(year, month, day)? * 86_400_000 + time;
+    RANGE.contains(&ms).then_some(ms)
+}
+
+struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+impl Reader<'_> {
+    fn take(&mut self, byte: u8) -> bool {
+        let rest = self.rest.strip_prefix(&[byte]);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    /// A number of just `count` digits.
+    fn digits(&mut self, count: usize) -> Option<i64> {
+        let (digits, rest) = self.rest.split_at_checked(count)?;
+        if !digits.iter().all(u8::is_ascii_digit) {
+            return None;
+        }
+        self.rest = rest;
+        Some(digits.iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0')))
+    }
+
+    /// `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, the year also as a sign and six digits.
+    fn date(&mut self) -> Option<(i64, i64, i64)> {
+        let year = if self.take(b'+') {
+            self.digits(6)?
+        } else if self.take(b'-') {
+            -self.digits(6)?
+        } else {
+            self.digits(4)?
+        };
+        let month = if self.take(b'-') { Some(self.digits(2)?) } else { None };
+        let day = if month.is_some() && self.take(b'-') { self.digits(2)? } else { 1 };
+        Some((year, month.unwrap_or(1), day))
+    }
+
+    /// What follows the `T`, as milliseconds since midnight, UTC.
+    fn time(&mut self) -> Option<i64> {
+        let hour = self.digits(2)?;
+        let minute = self.take(b':').then(|| self.digits(2))??;
+        let (second, milli) = if self.take(b':') { (self.digits(2)?, self.fraction()?) } else { (0, 0) };
+        let end_of_day = (hour, minute, second, milli) == (24, 0, 0, 0);
+        if (hour > 23 && !end_of_day) || minute > 59 || second > 59 {
+            return None;
+        }
+        Some(((hour * 60 + minute - self.zone()?) * 60 + second) * 1000 + milli)
+    }
+
+    /// One to nine digits after a point, cut to milliseconds.
+    fn fraction(&mut self) -> Option<i64> {
+        if !self.take(b'.') {
+            return Some(0);
+        }
+        let count = self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let digits = (1..=9).contains(&count).then(|| self.digits(count))??;
+        let scale = |power: usize| (0..power).fold(1, |product, _| product * 10);
+        Some(if count < 3 { digits * scale(3 - count) } else { digits / scale(count - 3) })
+    }
+
+    /// The zone's minutes ahead of UTC.
+    fn zone(&mut self) -> Option<i64> {
+        let sign = match self.rest.first() {
+            Some(b'+') => 1,
+            Some(b'-') => -1,
+            Some(b'Z') => 0,
+            _ => return Some(0),
+        };
+        self.rest = &self.rest[1..];
+        if sign == 0 {
+            return Some(0);
+        }
+        let hours = self.digits(2)?;
+        let minutes = self.take(b':').then(|| self.digits(2))??;
+        (hours <= 23 && minutes <= 59).then_some(sign * (hours * 60 + minutes))
+    }
+}
+
+/// Days since 1970-01-01 in the proleptic Gregorian calendar; None for a day that it does not have.
+///
+/// Years are counted from March, so that a leap day ends its year and every month's first day follows from one formula.
+fn days_from_civil(year: i64, month: i64, day: i64) -> Option<i64> {
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let length = match month {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 => 28 + i64::from(leap),
+        _ => return None,
+    };
+    if !(1..=length).contains(&day) {
+        return None;
+    }
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    Some(year * 365 + leap_days + (153 * month + 2) / 5 + day - 1 - 719_468)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn reads_the_format() {
+        for (text, ms) in [
+            ("1970-01-01T00:00:00.000Z", 0),
+            ("2024-12-03T14:00:00.000Z", 1_733_234_400_000),
+            ("2024-12-03T14:00", 1_733_234_400_000),
+            ("2024-12-03T16:00:00+02:00", 1_733_234_400_000),
+            ("+002024-12-03T14:00:00.0009Z", 1_733_234_400_000),
+            ("2024-12-02T24:00:00Z", 1_733_184_000_000),
+            ("2024-02-29", 1_709_164_800_000),
+            ("2024", 1_704_067_200_000),
+            ("0001-01-01", -62_135_596_800_000),
+            ("9999-12-31T23:59:59.999Z", 253_402_300_799_999),
+        ] {
+            assert_eq!(parse(text), Some(ms), "{text}");
+        }
+    }
+
+    #[test]
+    fn refuses_the_rest() {
+        for text in [
+            "",
+            "not a date",
+            "2023-02-29",
+            "2024-13-01",
+            "2024-00-01",
+            "2024-1-1",
+            "20240101",
+            "2024-01-01 10:00",
+            "2024-01-01T10",
+            "2024-01-01T10:00:60Z",
+            "2024-01-01T24:00:01Z",
+            "2024-01-01T10:00:00.Z",
+            "2024-01-01T10:00z",
+            "2024-01-01T10:00+0200",
+            "2024-01-01T10:00Zx",
+            "0000-01-01",
+            "-000001-01-01",
+            "+010000-01-01",
+            "0001-01-01T00:00+00:01",
+            "12345",
+            "2024-01-01T10:00:00.1234567890Z",
+            "2024-01-01Z",
+        ] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+    }
+}

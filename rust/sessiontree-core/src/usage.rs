@@ -1,0 +1,345 @@
+//! Tokens and cost: reading usage records, adding them up, and counting each but once.
+
+use std::collections::{BTreeMap, HashSet};
+use std::hash::{BuildHasher, Hash, RandomState};
+use std::num::NonZeroU128;
+use std::sync::Arc;
+
+use crate::json::{Flaw, Nesting, Scanner, number, text};
+
+/// Under what records stand that name no model.
+pub(crate) const NO_MODEL: &str = "tools and summaries";
+
+/// The numbers of a record that count, and sums of them: tokens, and US dollars.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tokens {
+    pub input: f64,
+    pub output: f64,
+    pub cache_read: f64,
+    pub cache_write: f64,
+    pub total_tokens: f64,
+    pub cost_total: f64,
+}
+
+impl From<Tokens> for [f64; 6] {
+    fn from(tokens: Tokens) -> Self {
+        let Tokens { input, output, cache_read, cache_write, total_tokens, cost_total } = tokens;
+        [input, output, cache_read, cache_write, total_tokens, cost_total]
+    }
+}
+
+impl From<[f64; 6]> for Tokens {
+    fn from([input, output, cache_read, cache_write, total_tokens, cost_total]: [f64; 6]) -> Self {
+        Self { input, output, cache_read, cache_write, total_tokens, cost_total }
+    }
+}
+
+impl Tokens {
+    /// Adds up; a sum stays finite.
+    fn add(&mut self, other: &Self) {
+        let add = |sum: &mut f64, number: f64| *sum = (*sum + number).min(f64::MAX);
+        add(&mut self.input, other.input);
+        add(&mut self.output, other.output);
+        add(&mut self.cache_read, other.cache_read);
+        add(&mut self.cache_write, other.cache_write);
+        add(&mut self.total_tokens, other.total_tokens);
+        add(&mut self.cost_total, other.cost_total);
+    }
+}
+
+/// Sums over records, in all and by `provider/model`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Usage {
+    pub total: Tokens,
+    pub by_model: BTreeMap<Arc<str>, Tokens>,
+}
+
+impl Usage {
+    /// The name of a model, one text for all its records.
+    pub(crate) fn model(&self, name: &str) -> Arc<str> {
+        self.by_model.get_key_value(name).map_or_else(|| name.into(), |(known, _)| Arc::clone(known))
+    }
+
+    pub(crate) fn add(&mut self, record: &Record) {
+        self.total.add(&record.tokens);
+        if !self.by_model.contains_key(&record.model) {
+            self.by_model.insert(Arc::clone(&record.model), Tokens::default());
+        }
+        if let Some(part) = self.by_model.get_mut(&record.model) {
+            part.add(&record.tokens);
+        }
+    }
+}
+
+/// One record that a session holds.
+#[derive(Clone, Debug)]
+pub(crate) struct Record {
+    pub(crate) tokens: Tokens,
+    pub(crate) model: Arc<str>,
+    pub(crate) identity: Identity,
+}
+
+/// By what two records are told to be one: 128-bit keyed hashes, so that a million of them cost little.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Identity {
+    /// Of the response's id and the record's place in its entry.
+    response: Option<NonZeroU128>,
+    /// Of the entry's id and time, the numbers, and the place.
+    content: Option<NonZeroU128>,
+}
+
+/// What the hashes are keyed with: no file can be written to collide.
+#[derive(Debug, Default)]
+pub(crate) struct IdentityKeys {
+    keys: [RandomState; 2],
+}
+
+impl IdentityKeys {
+    /// The identity of the record with number `place` in an entry. Without an entry id and a response id there is none.
+    pub(crate) fn identity(
+        &self,
+        response: Option<&str>,
+        entry: Option<(&str, Option<&str>)>,
+        tokens: &Tokens,
+        place: usize,
+    ) -> Identity {
+        Identity {
+            response: response.filter(|id| !id.is_empty()).and_then(|id| self.hash(&(id, place))),
+            content: entry.and_then(|entry| self.hash(&(entry, <[f64; 6]>::from(*tokens).map(f64::to_bits), place))),
+        }
+    }
+
+    fn hash(&self, value: &impl Hash) -> Option<NonZeroU128> {
+        let [high, low] = self.keys.each_ref().map(|key| u128::from(key.hash_one(value)));
+        NonZeroU128::new(high << 64 | low)
+    }
+}
+
+/// The records that have been counted.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    responses: HashSet<NonZeroU128>,
+    contents_with_response: HashSet<NonZeroU128>,
+    contents_without: HashSet<NonZeroU128>,
+}
+
+impl Ledger {
+    /// Enters a record; false if it is there already.
+    ///
+    /// Two records that both have a response id are one if those are equal; any others, if their contents are.
+    pub(crate) fn enter(&mut self, identity: Identity) -> bool {
+        let Identity { response, content } = identity;
+        let known = |set: &HashSet<NonZeroU128>| content.is_some_and(|content| set.contains(&content));
+        let is_new = match response {
+            Some(id) => !self.responses.contains(&id) && !known(&self.contents_without),
+            None => !known(&self.contents_without) && !known(&self.contents_with_response),
+        };
+        if is_new {
+            self.responses.extend(response);
+            let contents =
+                if response.is_some() { &mut self.contents_with_response } else { &mut self.contents_without };
+            contents.extend(content);
+        }
+        is_new
+    }
+}
+
+/// A number that does not count, and why: `usage.cost.total: -1 is negative`.
+pub(crate) type OnOdd<'a> = &'a mut dyn FnMut(String);
+
+/// Reads a `usage` value: None, and a complaint, where it is no object.
+pub(crate) fn read(raw: &[u8], nesting: &mut Nesting, odd: OnOdd<'_>) -> Option<Tokens> {
+    if raw.first() == Some(&b'{') {
+        return Some(read_object(raw, nesting, "usage", odd));
+    }
+    odd(format!("usage: expected an object, found {}", shown(raw)));
+    None
+}
+
+/// Reads a `details.modelUsage` value: one usage object, a list of them, or an object whose values are or hold such.
+pub(crate) fn read_model_usage(raw: &[u8], nesting: &mut Nesting, odd: OnOdd<'_>) -> Vec<Tokens> {
+    let objects = match raw.first() {
+        Some(b'{') if is_usage(raw, nesting) => vec![raw],
+        Some(b'{') => values(raw, nesting)
+            .into_iter()
+            .filter_map(|value| {
+                if is_usage(value, nesting) { Some(value) } else { member(value, b"usage", nesting).filter(is_object) }
+            })
+            .collect(),
+        Some(b'[') => elements(raw, nesting).into_iter().filter(|value| is_usage(value, nesting)).collect(),
+        _ => Vec::new(),
+    };
+    objects.into_iter().map(|object| read_object(object, nesting, "modelUsage", odd)).collect()
+}
+
+fn read_object(raw: &[u8], nesting: &mut Nesting, path: &str, odd: OnOdd<'_>) -> Tokens {
+    // The last of repeated keys counts, so nothing is said before the end of the object is known.
+    let [mut input, mut output, mut cache_read, mut cache_write, mut total_tokens, mut cost] = [None; 6];
+    for_members(raw, nesting, |key, value| match key {
+        b"input" => input = Some(value),
+        b"output" => output = Some(value),
+        b"cacheRead" => cache_read = Some(value),
+        b"cacheWrite" => cache_write = Some(value),
+        b"totalTokens" => total_tokens = Some(value),
+        b"cost" => cost = Some(value),
+        _ => {}
+    });
+    Tokens {
+        input: counted(input, path, "input", odd),
+        output: counted(output, path, "output", odd),
+        cache_read: counted(cache_read, path, "cacheRead", odd),
+        cache_write: counted(cache_write, path, "cacheWrite", odd),
+        total_tokens: counted(total_tokens, path, "totalTokens", odd),
+        cost_total: cost.map_or(0.0, |cost| read_cost(cost, nesting, path, odd)),
+    }
+}
+
+/// The total of a `cost`; its parts are looked at only to report what is odd in them.
+fn read_cost(raw: &[u8], nesting: &mut Nesting, path: &str, odd: OnOdd<'_>) -> f64 {
+    if raw.first() != Some(&b'{') {
+        odd(format!("{path}.cost: expected an object, found {}; counted as 0", shown(raw)));
+        return 0.0;
+    }
+    const PARTS: [&str; 5] = ["input", "output", "cacheRead", "cacheWrite", "total"];
+    let mut parts = [None; PARTS.len()];
+    for_members(raw, nesting, |key, value| {
+        if let Some(index) = PARTS.iter().position(|part| part.as_bytes() == key) {
+            parts[index] = Some(value);
+        }
+    });
+    let path = format!("{path}.cost");
+    let numbers: [f64; PARTS.len()] = std::array::from_fn(|index| counted(parts[index], &path, PARTS[index], odd));
+    numbers[PARTS.len() - 1]
+}
+
+/// The number, if it counts; else 0, with a complaint unless it is missing.
+fn counted(raw: Option<&[u8]>, path: &str, key: &str, odd: OnOdd<'_>) -> f64 {
+    let Some(raw) = raw else { return 0.0 };
+    let why = match number(raw) {
+        Some(number) if number < 0.0 => "is negative",
+        Some(number) if number.is_infinite() => "is too large",
+        Some(number) => return number + 0.0, // so that -0 is 0
+        None => "is no number",
+    };
+    odd(format!("{path}.{key}: {} {why}; counted as 0", shown(raw)));
+    0.0
+}
+
+/// A value as a complaint quotes it.
+fn shown(raw: &[u8]) -> String {
+    const LONGEST: usize = 40;
+    let text = String::from_utf8_lossy(&raw[..raw.len().min(4 * LONGEST)]);
+    let mut shown: String = text.chars().take(LONGEST).collect();
+    if shown.len() < raw.len() {
+        shown.push('…');
+    }
+    shown
+}
+
+fn is_object(raw: &&[u8]) -> bool {
+    raw.first() == Some(&b'{')
+}
+
+/// Whether a value is an object with a key that only usage has.
+fn is_usage(raw: &[u8], nesting: &mut Nesting) -> bool {
+    let mut found = false;
+    if is_object(&raw) {
+        for_members(raw, nesting, |key, _| {
+            found |= matches!(key, b"input" | b"output" | b"cacheRead" | b"cacheWrite" | b"totalTokens" | b"cost");
+        });
+    }
+    found
+}
+
+/// The value under `key`, the last if there are several.
+fn member<'a>(raw: &'a [u8], wanted: &[u8], nesting: &mut Nesting) -> Option<&'a [u8]> {
+    let mut found = None;
+    if is_object(&raw) {
+        for_members(raw, nesting, |key, value| {
+            if key == wanted {
+                found = Some(value);
+            }
+        });
+    }
+    found
+}
+
+/// The values of an object in the order of their keys' first appearance, each key's last.
+fn values<'a>(raw: &'a [u8], nesting: &mut Nesting) -> Vec<&'a [u8]> {
+    let mut order = Vec::new();
+    let mut last = std::collections::HashMap::new();
+    for_members(raw, nesting, |key, value| {
+        if last.insert(key.to_vec(), value).is_none() {
+            order.push(key.to_vec());
+        }
+    });
+    order.iter().filter_map(|key| last.get(key).copied()).collect()
+}
+
+fn elements<'a>(raw: &'a [u8], nesting: &mut Nesting) -> Vec<&'a [u8]> {
+    let mut found = Vec::new();
+    let walked = Scanner::new(raw, nesting).array(|scanner| {
+        found.push(scanner.value()?.of(raw));
+        Ok(())
+    });
+    debug_assert!(walked.is_ok(), "the line was scanned before");
+    found
+}
+
+fn for_members<'a>(raw: &'a [u8], nesting: &mut Nesting, mut member: impl FnMut(&[u8], &'a [u8])) {
+    let walked: Result<_, Flaw> = Scanner::new(raw, nesting).object(|scanner, key| {
+        member(key, scanner.value()?.of(raw));
+        Ok(())
+    });
+    debug_assert!(walked.is_ok(), "the line was scanned before");
+}
+
+/// `provider/model`, where both are there.
+pub(crate) fn model_name(provider: Option<&[u8]>, model: Option<&[u8]>) -> Option<String> {
+    Some(format!("{}/{}", text(provider?), text(model?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model_usage(raw: &str) -> Vec<f64> {
+        let mut ignore = |_| ();
+        read_model_usage(raw.as_bytes(), &mut Nesting::default(), &mut ignore).iter().map(|one| one.input).collect()
+    }
+
+    #[test]
+    fn model_usage_has_three_shapes() {
+        assert_eq!(model_usage(r#"{"input":1}"#), [1.0]);
+        assert_eq!(model_usage(r#"[{"input":1},{"output":2},{"x":{"input":9}},3]"#), [1.0, 0.0]);
+        assert_eq!(model_usage(r#"{"a":{"input":1},"b":{"usage":{"input":2}},"c":{"usage":3},"d":4}"#), [1.0, 2.0]);
+        assert_eq!(model_usage(r#"{"a":{"input":1},"b":{"input":2},"a":{"input":3}}"#), [3.0, 2.0]);
+        assert!(model_usage("7").is_empty());
+    }
+
+    #[test]
+    fn odd_numbers_count_nothing_and_are_told() {
+        let mut told = Vec::new();
+        let raw = br#"{"input":-5,"output":"4","cacheRead":null,"cacheWrite":true,"totalTokens":1e400,"cost":0.5}"#;
+        let tokens = read(raw, &mut Nesting::default(), &mut |odd| told.push(odd));
+        assert_eq!(tokens, Some(Tokens::default()));
+        assert_eq!(told.len(), 6);
+        assert_eq!(told[0], "usage.input: -5 is negative; counted as 0");
+        assert_eq!(told[5], "usage.cost: expected an object, found 0.5; counted as 0");
+    }
+
+    #[test]
+    fn a_record_is_known_by_response_or_else_by_content() {
+        let keys = IdentityKeys::default();
+        let one = |response, id| keys.identity(response, Some((id, None)), &Tokens::default(), 0);
+        let mut ledger = Ledger::default();
+        assert!(ledger.enter(one(Some("r1"), "a")));
+        assert!(!ledger.enter(one(Some("r1"), "b")), "the same response");
+        assert!(ledger.enter(one(Some("r2"), "a")), "another response, though the entry is the same");
+        assert!(!ledger.enter(one(None, "a")), "the same entry, and one has no response id");
+        assert!(ledger.enter(one(None, "c")));
+        assert!(!ledger.enter(one(Some("r3"), "c")));
+        assert!(ledger.enter(keys.identity(None, None, &Tokens::default(), 0)));
+        assert!(ledger.enter(keys.identity(None, None, &Tokens::default(), 0)), "nothing to know it by");
+    }
+}

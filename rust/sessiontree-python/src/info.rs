@@ -1,0 +1,278 @@
+//! `SessionInfo`: a row of a listing, whose fields become Python objects when they are read.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDateTime, PyDelta, PyDict, PyTuple, PyTzInfo};
+use sessiontree_core as core;
+
+use crate::call::call;
+use crate::rows;
+
+/// One session, as a listing shows it.
+#[pyclass(frozen, module = "sessiontree._native")]
+pub(crate) struct SessionInfo {
+    row: core::SessionInfo,
+}
+
+impl From<core::SessionInfo> for SessionInfo {
+    fn from(row: core::SessionInfo) -> Self {
+        Self { row }
+    }
+}
+
+#[pymethods]
+impl SessionInfo {
+    #[getter]
+    fn path(&self) -> &Path {
+        &self.row.path
+    }
+
+    #[getter]
+    fn id(&self) -> &str {
+        &self.row.id
+    }
+
+    #[getter]
+    fn cwd(&self) -> &str {
+        &self.row.cwd
+    }
+
+    #[getter]
+    fn name(&self) -> Option<&str> {
+        self.row.name.as_deref()
+    }
+
+    #[getter]
+    fn parent_session_path(&self) -> Option<&Path> {
+        self.row.parent_session.as_deref().map(Path::new)
+    }
+
+    #[getter]
+    fn created<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.row.created_ms.map(|ms| datetime(py, ms)).transpose()
+    }
+
+    #[getter]
+    fn modified<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        datetime(py, self.row.modified_ms)
+    }
+
+    #[getter]
+    fn message_count(&self) -> u64 {
+        self.row.message_count
+    }
+
+    #[getter]
+    fn first_message(&self) -> &str {
+        &self.row.first_message
+    }
+
+    #[getter]
+    fn all_messages_text<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match &self.row.all_messages_text {
+            Some(text) => text.into_bound_py_any(py),
+            None => call(py, || core::read_text(&self.row))?.into_bound_py_any(py),
+        }
+    }
+
+    #[getter]
+    fn size_bytes(&self) -> u64 {
+        self.row.size_bytes
+    }
+
+    #[getter]
+    fn entry_count(&self) -> u64 {
+        self.row.entry_count
+    }
+
+    #[getter]
+    fn leaf_id(&self) -> Option<&str> {
+        self.row.leaf_id.as_deref()
+    }
+
+    #[getter]
+    fn tip_count(&self) -> u64 {
+        self.row.tip_count
+    }
+
+    #[getter]
+    fn usage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        rows::usage(py, &self.row.usage)
+    }
+
+    #[getter]
+    fn damage_count(&self) -> u64 {
+        self.row.damage_count
+    }
+
+    #[getter]
+    fn version(&self) -> i64 {
+        self.row.version
+    }
+
+    /// All but `all_messages_text`, as plain JSON values: paths as strings, times in ISO 8601.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let row = PyDict::new(py);
+        row.set_item("path", self.row.path.as_os_str())?;
+        row.set_item("id", self.id())?;
+        row.set_item("cwd", self.cwd())?;
+        row.set_item("name", self.name())?;
+        row.set_item("parent_session_path", self.row.parent_session.as_deref())?;
+        row.set_item("created", self.row.created_ms.map(|ms| iso(py, ms)).transpose()?)?;
+        row.set_item("modified", iso(py, self.row.modified_ms)?)?;
+        row.set_item("message_count", self.message_count())?;
+        row.set_item("first_message", self.first_message())?;
+        row.set_item("size_bytes", self.size_bytes())?;
+        row.set_item("entry_count", self.entry_count())?;
+        row.set_item("leaf_id", self.leaf_id())?;
+        row.set_item("tip_count", self.tip_count())?;
+        row.set_item("usage", self.usage(py)?.call_method0("to_dict")?)?;
+        row.set_item("damage_count", self.damage_count())?;
+        row.set_item("version", self.version())?;
+        Ok(row)
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| shown(&self.row) == shown(&other.get().row))
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&self.row.path, &self.row.id, self.row.size_bytes, self.row.modified_ms).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let path = self.path().into_bound_py_any(py)?.repr()?.to_string();
+        let name = self.name().into_bound_py_any(py)?.repr()?.to_string();
+        let id = self.id().into_bound_py_any(py)?.repr()?.to_string();
+        let (modified, count) = (iso(py, self.row.modified_ms)?, self.row.message_count);
+        Ok(format!("<SessionInfo id={id} name={name} modified={modified} message_count={count} path={path}>"))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (State,))> {
+        let restore = py.import("sessiontree._native")?.getattr("restore")?;
+        Ok((restore, (State::from(&self.row),)))
+    }
+}
+
+/// What equality looks at: all that a listing shows, not the text, and not which file it was read from.
+fn shown(row: &core::SessionInfo) -> core::SessionInfo {
+    core::SessionInfo { all_messages_text: None, stamp: core::Stamp::default(), ..row.clone() }
+}
+
+/// What a pickled `SessionInfo` is made of.
+#[derive(IntoPyObject, FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct State {
+    path: PathBuf,
+    id: String,
+    cwd: String,
+    name: Option<String>,
+    parent_session: Option<String>,
+    created_ms: Option<i64>,
+    modified_ms: i64,
+    message_count: u64,
+    first_message: String,
+    all_messages_text: Option<String>,
+    size_bytes: u64,
+    entry_count: u64,
+    leaf_id: Option<String>,
+    tip_count: u64,
+    usage: [f64; 6],
+    usage_by_model: BTreeMap<String, [f64; 6]>,
+    damage_count: u64,
+    version: i64,
+    stamp: (u64, u64, u64, i64),
+}
+
+impl From<&core::SessionInfo> for State {
+    fn from(row: &core::SessionInfo) -> Self {
+        let row = row.clone();
+        let stamp = row.stamp;
+        Self {
+            path: row.path,
+            id: row.id,
+            cwd: row.cwd,
+            name: row.name,
+            parent_session: row.parent_session,
+            created_ms: row.created_ms,
+            modified_ms: row.modified_ms,
+            message_count: row.message_count,
+            first_message: row.first_message,
+            all_messages_text: row.all_messages_text,
+            size_bytes: row.size_bytes,
+            entry_count: row.entry_count,
+            leaf_id: row.leaf_id,
+            tip_count: row.tip_count,
+            usage: row.usage.total.into(),
+            usage_by_model: row
+                .usage
+                .by_model
+                .into_iter()
+                .map(|(model, part)| (model.to_string(), part.into()))
+                .collect(),
+            damage_count: row.damage_count,
+            version: row.version,
+            stamp: (stamp.device, stamp.inode, stamp.size_bytes, stamp.modified_ns),
+        }
+    }
+}
+
+impl From<State> for core::SessionInfo {
+    fn from(state: State) -> Self {
+        let by_model = state.usage_by_model.into_iter().map(|(model, part)| (Arc::from(model), part.into())).collect();
+        let (device, inode, size_bytes, modified_ns) = state.stamp;
+        Self {
+            path: state.path,
+            id: state.id,
+            cwd: state.cwd,
+            name: state.name,
+            parent_session: state.parent_session,
+            created_ms: state.created_ms,
+            modified_ms: state.modified_ms,
+            message_count: state.message_count,
+            first_message: state.first_message,
+            all_messages_text: state.all_messages_text,
+            size_bytes: state.size_bytes,
+            entry_count: state.entry_count,
+            leaf_id: state.leaf_id,
+            tip_count: state.tip_count,
+            usage: core::Usage { total: state.usage.into(), by_model },
+            damage_count: state.damage_count,
+            version: state.version,
+            stamp: core::Stamp { device, inode, size_bytes, modified_ns },
+        }
+    }
+}
+
+/// The `SessionInfo` that was pickled.
+#[pyfunction]
+pub(crate) fn restore(state: State) -> SessionInfo {
+    core::SessionInfo::from(state).into()
+}
+
+static EPOCH: PyOnceLock<Py<PyDateTime>> = PyOnceLock::new();
+
+/// Unix milliseconds as a `datetime` in UTC; the core gives none that it cannot hold.
+fn datetime(py: Python<'_>, ms: i64) -> PyResult<Bound<'_, PyAny>> {
+    let utc = || PyDateTime::new(py, 1970, 1, 1, 0, 0, 0, 0, Some(&*PyTzInfo::utc(py)?)).map(Bound::unbind);
+    let epoch = EPOCH.get_or_try_init(py, utc)?.bind(py);
+    let (days, ms) = (ms.div_euclid(86_400_000), ms.rem_euclid(86_400_000));
+    #[expect(clippy::cast_possible_truncation, reason = "a datetime's range has few enough days")]
+    let since = PyDelta::new(py, days as i32, (ms / 1000) as i32, (ms % 1000 * 1000) as i32, false)?;
+    epoch.add(since)
+}
+
+/// Unix milliseconds as session files write them.
+fn iso(py: Python<'_>, ms: i64) -> PyResult<String> {
+    let arguments = PyTuple::new(py, ["T", "milliseconds"])?;
+    let text: String = datetime(py, ms)?.call_method1("isoformat", arguments)?.extract()?;
+    Ok(text.replace("+00:00", "Z"))
+}

@@ -1,0 +1,75 @@
+//! The scan, its callback and its interruptions.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use sessiontree_core::{Options, Progress, Scan, Source};
+
+use crate::call::{call, to_strict_exception};
+use crate::info::SessionInfo;
+use crate::rows;
+
+/// Read every session that the sources hold.
+#[pyfunction]
+pub(crate) fn scan<'py>(
+    py: Python<'py>,
+    sources: Vec<(String, PathBuf)>,
+    on_progress: Option<Py<PyAny>>,
+    threads: Option<usize>,
+    text: bool,
+    strict: bool,
+) -> PyResult<Bound<'py, PyDict>> {
+    let sources = sources.into_iter().map(|(layout, path)| source(&layout, path)).collect::<PyResult<Vec<_>>>()?;
+    if threads == Some(0) {
+        return Err(PyValueError::new_err("threads is 0: expected at least 1, or None"));
+    }
+    let scan = run(py, &sources, Options { threads, text }, on_progress.as_ref())?;
+    if let Some(damage) = scan.damage.iter().find(|damage| strict && !damage.kind.is_note()) {
+        return Err(to_strict_exception(py, damage));
+    }
+    to_row(py, scan)
+}
+
+fn source(layout: &str, path: PathBuf) -> PyResult<Source> {
+    match layout {
+        "agent" => Ok(Source::Agent(path)),
+        "flat" => Ok(Source::Flat(path)),
+        "any" => Ok(Source::Any(path)),
+        _ => Err(PyValueError::new_err(format!("no such layout: {layout}"))),
+    }
+}
+
+/// Scans with the interpreter lock released; takes it for the callback, and to look for signals while waiting.
+///
+/// What the callback raises, or a signal handler (Ctrl-C), ends the scan and comes out.
+fn run(py: Python<'_>, sources: &[Source], options: Options, on_progress: Option<&Py<PyAny>>) -> PyResult<Scan> {
+    let mut raised = None;
+    let mut end_on = |result: PyResult<()>| match result {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => {
+            raised = Some(error);
+            ControlFlow::Break(())
+        }
+    };
+    let mut progress = |progress| match (progress, on_progress) {
+        (Progress::Waiting, _) => end_on(Python::attach(|py| py.check_signals())),
+        (Progress::File { loaded, total }, Some(on_progress)) => {
+            end_on(Python::attach(|py| on_progress.call1(py, (loaded, total)).map(drop)))
+        }
+        (Progress::File { .. }, None) => ControlFlow::Continue(()),
+    };
+    let scan = call(py, || sessiontree_core::scan(sources, options, &mut progress));
+    raised.map_or(scan, Err)
+}
+
+fn to_row(py: Python<'_>, scan: Scan) -> PyResult<Bound<'_, PyDict>> {
+    let row = PyDict::new(py);
+    let damage = scan.damage.iter().map(|damage| rows::damage(py, damage)).collect::<PyResult<Vec<_>>>()?;
+    row.set_item("usage", rows::usage(py, &scan.usage)?)?;
+    row.set_item("damage", damage)?;
+    row.set_item("infos", PyList::new(py, scan.infos.into_iter().map(SessionInfo::from))?)?;
+    Ok(row)
+}
