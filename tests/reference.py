@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 Found: TypeAlias = tuple[str, int, int]
 """Kind, line and offset of something wrong."""
 
-Report: TypeAlias = Found | tuple[str, None, None]
-"""The same, or the kind of what was left out for being too much."""
+Report: TypeAlias = tuple[str, int | None, int | None]
+"""The same; line and offset are None for what was left out for being too much."""
 
 Loads: TypeAlias = "Callable[[bytes], object]"
 """Decodes a line that is one JSON value as `JSON.parse` would; raises ValueError to leave it to `reference_json`."""

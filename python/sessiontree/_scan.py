@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from . import _native
-from .elyra.paths import agent_dir, flat_session_dir
+from .elyra.paths import store
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -104,14 +104,24 @@ def scan(
 
     Rule: docs/reading.md.
     """
-    row = _native.scan(_sources(source), on_progress, threads, False, strict)
+    return scan_sources(_sources(source), on_progress=on_progress, threads=threads, strict=strict)
+
+
+def scan_sources(
+    sources: Sequence[tuple[Layout, StrPath]],
+    *,
+    on_progress: OnProgress | None = None,
+    threads: int | None = None,
+    strict: bool = False,
+) -> Scan:
+    """As `scan`, for callers that know what kind of folder each source is."""
+    row = _native.scan(sources, on_progress, threads, False, strict)
     return Scan(row["infos"], row["damage"], row["usage"])
 
 
 def _sources(source: StrPath | Iterable[StrPath] | None) -> list[tuple[Layout, StrPath]]:
     if source is None:
-        flat = flat_session_dir()
-        return [("flat", flat) if flat is not None else ("agent", agent_dir())]
+        return [store()]
     if isinstance(source, (str, os.PathLike)):
         return [("any", source)]
     return [("any", one) for one in source]

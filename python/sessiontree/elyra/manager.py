@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import builtins
 import logging
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import _native
 from . import paths
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from .._native import Layout, SessionInfo
     from .._types import OnProgress, StrPath
 
@@ -58,14 +59,13 @@ class SessionManager:
         Rule: Elyra session format, "Static Listing Methods".
         """
         wanted = paths.absolute_cwd(cwd)
-        source = _source(session_dir, agent_dir)
-        own = source[0] == "agent"
-        if own:
-            source = ("flat", paths.project_dir(cwd, Path(source[1])))
+        layout, folder = paths.store(session_dir, agent_dir)
+        is_own = layout == "agent"
+        source = paths.project_dir(cwd, folder) if is_own else folder
         return [
             info
-            for info in _list([source], on_progress, threads, text=False)
-            if (paths.same_cwd(info.cwd, wanted) if info.cwd else own)
+            for info in _list(("flat", source), on_progress, threads, text=False)
+            if (paths.same_cwd(info.cwd, wanted) if info.cwd else is_own)
         ]
 
     @classmethod
@@ -96,23 +96,13 @@ class SessionManager:
 
         Rule: Elyra session format, "Static Listing Methods".
         """
-        return _list([_source(session_dir, agent_dir)], on_progress, threads, text=text)
-
-
-def _source(session_dir: StrPath | None, agent_dir: StrPath | None) -> tuple[Layout, StrPath]:
-    """Where to look: a folder named by the caller, else one named by the environment."""
-    if session_dir is not None:
-        return "flat", session_dir
-    if agent_dir is not None:
-        return "agent", agent_dir
-    flat = paths.flat_session_dir()
-    return ("flat", flat) if flat is not None else ("agent", paths.agent_dir())
+        return _list(paths.store(session_dir, agent_dir), on_progress, threads, text=text)
 
 
 def _list(
-    sources: builtins.list[tuple[Layout, StrPath]], on_progress: OnProgress | None, threads: int | None, *, text: bool
+    source: tuple[Layout, Path], on_progress: OnProgress | None, threads: int | None, *, text: bool
 ) -> builtins.list[SessionInfo]:
-    row = _native.scan(sources, on_progress, threads, text, False)
+    row = _native.scan([source], on_progress, threads, text, False)
     unread = sum(damage.kind == "file" for damage in row["damage"])
     if unread:
         _log.warning("%d session files could not be read; scan() tells which", unread)

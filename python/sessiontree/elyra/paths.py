@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .._native import Layout
     from .._types import StrPath
 
 _WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 
 
-def agent_dir() -> Path:
+def elyra_agent_dir() -> Path:
     """Elyra's agent folder: what `ELYRA_CODING_AGENT_DIR` names, else `~/.elyra/agent`."""
     return _home("ELYRA_CODING_AGENT_DIR", "~/.elyra/agent")
 
@@ -31,10 +32,19 @@ def pi_agent_dir() -> Path:
     return _home("PI_CODING_AGENT_DIR", "~/.pi/agent")
 
 
-def flat_session_dir() -> Path | None:
-    """The folder that `ELYRA_CODING_AGENT_SESSION_DIR` names for the sessions of all projects, or None."""
-    named = os.environ.get("ELYRA_CODING_AGENT_SESSION_DIR")
-    return Path(named).expanduser() if named else None
+def store(session_dir: StrPath | None = None, agent_dir: StrPath | None = None) -> tuple[Layout, Path]:
+    """Where to look for sessions: a folder that the caller names, else one that the environment names.
+
+    Args:
+        session_dir: A folder that holds session files directly; wins over `agent_dir`.
+        agent_dir: An agent's folder; wins over the environment.
+    """
+    if session_dir is not None:
+        return "flat", Path(session_dir)
+    if agent_dir is not None:
+        return "agent", Path(agent_dir)
+    flat = os.environ.get("ELYRA_CODING_AGENT_SESSION_DIR")
+    return ("flat", Path(flat).expanduser()) if flat else ("agent", elyra_agent_dir())
 
 
 def absolute_cwd(cwd: StrPath) -> str:
@@ -53,7 +63,8 @@ def project_dir(cwd: StrPath, agent_dir: Path) -> Path:
     """The folder below `agent_dir` that holds the sessions of `cwd`, and of every cwd that is spelt alike."""
     text = absolute_cwd(cwd)
     text = text[1:] if text[0] in "/\\" else text
-    return agent_dir / "sessions" / f"--{re.sub(r'[/\\:]', '-', text)}--"
+    name = re.sub(r"[/\\:]", "-", text)
+    return agent_dir / "sessions" / f"--{name}--"
 
 
 def same_cwd(one: str, other: str) -> bool:

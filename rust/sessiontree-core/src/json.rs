@@ -298,8 +298,8 @@ fn plain_run(bytes: &[u8]) -> usize {
     let (words, rest) = bytes.as_chunks::<8>();
     for (index, &word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(word);
-        let quote = word ^ (EIGHTH * b'"' as u64);
-        let backslash = word ^ (EIGHTH * b'\\' as u64);
+        let quote = word ^ (EIGHTH * u64::from(b'"'));
+        let backslash = word ^ (EIGHTH * u64::from(b'\\'));
         let marks = (quote.wrapping_sub(EIGHTH) & !quote
             | backslash.wrapping_sub(EIGHTH) & !backslash
             | word.wrapping_sub(EIGHTH * 0x20) & !word)
@@ -364,7 +364,7 @@ fn code_point(escape: &[u8]) -> (char, usize) {
     };
     match (unit(0), unit(6)) {
         (Some(high @ 0xD800..=0xDBFF), Some(low @ 0xDC00..=0xDFFF)) => {
-            let code = 0x1_0000 + ((high - 0xD800) << 10 | low - 0xDC00);
+            let code = 0x1_0000 + ((high - 0xD800) << 10) + (low - 0xDC00);
             (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 12)
         }
         (code, _) => (code.and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER), 6),

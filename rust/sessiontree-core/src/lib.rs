@@ -2,16 +2,16 @@
 //!
 //! The modules stand in the order in which data flows.
 
-mod elyra;
 mod error;
-mod info;
 mod json;
 mod lines;
 mod message;
-mod scan;
 mod timestamp;
 mod usage;
+mod info;
+mod elyra;
 mod workers;
+mod scan;
 
 pub use elyra::read_text;
 pub use elyra::store::Source;

@@ -7,7 +7,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rayon::iter::{ParallelBridge, ParallelIterator};
 
@@ -33,12 +34,16 @@ pub struct Options {
 pub enum Progress {
     /// One more file has been dealt with.
     File { loaded: usize, total: usize },
-    /// Nothing, for a while: an occasion to stop.
-    Waiting,
+    /// Some time has passed: an occasion to stop.
+    Tick,
 }
 
-/// How long the calling thread waits before it says [`Progress::Waiting`].
-const PATIENCE: Duration = Duration::from_millis(50);
+/// How often the calling thread says [`Progress::Tick`].
+const TICK: Duration = Duration::from_millis(50);
+
+/// How long the calling thread lets results gather: to be woken for each would cost the workers as much as reading a small
+/// file does.
+const PAUSE: Duration = Duration::from_micros(200);
 
 /// What a scan found.
 #[derive(Clone, Debug, Default)]
@@ -79,16 +84,18 @@ fn read_all(
     let work = Work { is_stopped: Arc::default(), keys: Arc::default(), limit: workers::limit(), text: options.text };
     let threads = options.threads.unwrap_or(work.limit).min(work.limit).min(total);
     let stop = StopOnDrop(Arc::clone(&work.is_stopped));
-    let results = start(files, threads, work)?;
+    let mut results = Results { receiver: start(files, threads, work)?, last_tick: Instant::now() };
     let mut read = Vec::with_capacity(total);
     for loaded in 1..=total {
-        read.extend(wait(&results, progress)?);
-        if progress(Progress::File { loaded, total }).is_break() {
-            return Err(Error::Stopped);
-        }
+        read.extend(results.next(progress)?);
+        say(progress, Progress::File { loaded, total })?;
     }
     drop(stop);
     Ok(read)
+}
+
+fn say(progress: &mut dyn FnMut(Progress) -> ControlFlow<()>, what: Progress) -> Result<()> {
+    if progress(what).is_break() { Err(Error::Stopped) } else { Ok(()) }
 }
 
 /// What a worker makes of a file.
@@ -154,14 +161,28 @@ impl Work {
     }
 }
 
-/// The next result, whichever file's it is.
-fn wait(results: &Receiver<Outcome>, progress: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<Outcome> {
-    loop {
-        match results.recv_timeout(PATIENCE) {
-            Ok(outcome) => return Ok(outcome),
-            Err(RecvTimeoutError::Disconnected) => return Err(Error::WorkerLost),
-            Err(RecvTimeoutError::Timeout) if progress(Progress::Waiting).is_break() => return Err(Error::Stopped),
-            Err(RecvTimeoutError::Timeout) => {}
+/// The workers' results, in the order in which they come.
+struct Results {
+    receiver: Receiver<Outcome>,
+    last_tick: Instant,
+}
+
+impl Results {
+    fn next(&mut self, progress: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<Outcome> {
+        if let Ok(outcome) = self.receiver.try_recv() {
+            return Ok(outcome);
+        }
+        thread::sleep(PAUSE);
+        loop {
+            if self.last_tick.elapsed() >= TICK {
+                say(progress, Progress::Tick)?;
+                self.last_tick = Instant::now();
+            }
+            match self.receiver.recv_timeout(TICK) {
+                Ok(outcome) => return Ok(outcome),
+                Err(RecvTimeoutError::Disconnected) => return Err(Error::WorkerLost),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
         }
     }
 }

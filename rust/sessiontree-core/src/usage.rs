@@ -194,22 +194,26 @@ fn read_object(raw: &[u8], nesting: &mut Nesting, path: &str, odd: OnOdd<'_>) ->
     }
 }
 
+/// The numbers of a `cost`.
+const COST_PARTS: [&str; 5] = ["input", "output", "cacheRead", "cacheWrite", "total"];
+
 /// The total of a `cost`; its parts are looked at only to report what is odd in them.
 fn read_cost(raw: &[u8], nesting: &mut Nesting, path: &str, odd: OnOdd<'_>) -> f64 {
     if raw.first() != Some(&b'{') {
         odd(format!("{path}.cost: expected an object, found {}; counted as 0", shown(raw)));
         return 0.0;
     }
-    const PARTS: [&str; 5] = ["input", "output", "cacheRead", "cacheWrite", "total"];
-    let mut parts = [None; PARTS.len()];
+    let mut parts = [None; COST_PARTS.len()];
     for_members(raw, nesting, |key, value| {
-        if let Some(index) = PARTS.iter().position(|part| part.as_bytes() == key) {
+        if let Some(index) = COST_PARTS.iter().position(|part| part.as_bytes() == key) {
             parts[index] = Some(value);
         }
     });
     let path = format!("{path}.cost");
-    let numbers: [f64; PARTS.len()] = std::array::from_fn(|index| counted(parts[index], &path, PARTS[index], odd));
-    numbers[PARTS.len() - 1]
+    let [.., total] = std::array::from_fn::<f64, { COST_PARTS.len() }, _>(|index| {
+        counted(parts[index], &path, COST_PARTS[index], odd)
+    });
+    total
 }
 
 /// The number, if it counts; else 0, with a complaint unless it is missing.

@@ -26,7 +26,7 @@ impl Place {
             if is_stopped() {
                 return None;
             }
-            let taken = AT_WORK.try_update(Ordering::AcqRel, Ordering::Acquire, |state| {
+            let taken = AT_WORK.fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
                 let count = count_of(state);
                 (count < limit as u64).then_some(process() | (count + 1))
             });
@@ -40,7 +40,8 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        AT_WORK.update(Ordering::AcqRel, Ordering::Acquire, |state| process() | count_of(state).saturating_sub(1));
+        let given_up = |state| Some(process() | count_of(state).saturating_sub(1));
+        _ = AT_WORK.fetch_update(Ordering::AcqRel, Ordering::Acquire, given_up);
     }
 }
 

@@ -42,7 +42,7 @@ fn os_error(errno: Option<i32>, error: &io::Error, path: PathBuf) -> PyErr {
     let words = error.to_string();
     let words = words.split(" (os error").next().unwrap_or_default().to_owned();
     match errno {
-        Some(errno) => PyOSError::new_err((errno, words, path)),
+        Some(errno) => PyOSError::new_err((errno, words, path.into_os_string())),
         None => PyOSError::new_err(format!("{}: {words}", path.display())),
     }
 }

@@ -14,14 +14,15 @@ use crate::rows;
 
 /// Read every session that the sources hold.
 #[pyfunction]
-pub(crate) fn scan<'py>(
-    py: Python<'py>,
+#[expect(clippy::needless_pass_by_value, reason = "what comes from Python is owned")]
+pub(crate) fn scan(
+    py: Python<'_>,
     sources: Vec<(String, PathBuf)>,
     on_progress: Option<Py<PyAny>>,
     threads: Option<usize>,
     text: bool,
     strict: bool,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> PyResult<Bound<'_, PyDict>> {
     let sources = sources.into_iter().map(|(layout, path)| source(&layout, path)).collect::<PyResult<Vec<_>>>()?;
     if threads == Some(0) {
         return Err(PyValueError::new_err("threads is 0: expected at least 1, or None"));
@@ -54,8 +55,10 @@ fn run(py: Python<'_>, sources: &[Source], options: Options, on_progress: Option
             ControlFlow::Break(())
         }
     };
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "the method itself is bound to one lifetime")]
+    let check_signals = || Python::attach(|py| py.check_signals());
     let mut progress = |progress| match (progress, on_progress) {
-        (Progress::Waiting, _) => end_on(Python::attach(|py| py.check_signals())),
+        (Progress::Tick, _) => end_on(check_signals()),
         (Progress::File { loaded, total }, Some(on_progress)) => {
             end_on(Python::attach(|py| on_progress.call1(py, (loaded, total)).map(drop)))
         }

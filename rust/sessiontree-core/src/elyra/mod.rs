@@ -1,12 +1,12 @@
 //! Elyra's sessions, and pi's: one append-only tree in a JSONL file each.
 
 mod entry;
-mod facts;
-mod index;
-mod listing;
 mod migrate;
-pub(crate) mod store;
+mod index;
 mod tree;
+mod facts;
+mod listing;
+pub(crate) mod store;
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -155,6 +155,9 @@ impl Search {
         let mut seen = HashSet::new();
         self.files.retain(|(_, real)| seen.insert(real.clone()));
         let files = self.files.into_iter().map(|(candidate, _)| candidate).collect();
+        // A folder may have been looked at both for files and for folders.
+        self.damage.sort_by(|one, other| one.path.cmp(&other.path));
+        self.damage.dedup_by(|one, other| one.path == other.path);
         Found { files, damage: self.damage }
     }
 }

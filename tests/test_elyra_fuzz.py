@@ -1,0 +1,73 @@
+"""Made-up files and stores, whole and damaged: the product reads them as the reference does."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+
+import strategies
+from reference import merge, read, read_store
+from sessiontree import SessionManager, scan
+from support import FILE_TIME, info_facts, reports, session_facts, write
+
+if TYPE_CHECKING:
+    from sessiontree import Scan
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where each example's file is written, over the one before."""
+    return tmp_path_factory.mktemp("fuzz") / "session.jsonl"
+
+
+@given(data=strategies.session_files())
+@settings(max_examples=strategies.EXAMPLES, deadline=None)
+def test_a_file_is_read_as_the_reference_reads_it(path: Path, data: bytes) -> None:
+    write(path, data)
+    session = read(data, mtime_ms=FILE_TIME * 1000)
+    found = scan(path)
+    if session is None:
+        assert (list(found), reports(found.damage)) == ([], [("file", None, None)])
+        return
+    assert [info_facts(info) for info in found] == [session_facts(session)]
+    assert reports(found.damage) == session.damage
+    assert asdict(found.usage) == asdict(session.usage)
+    assert path.read_bytes() == data
+
+
+def _write_store(agent_dir: Path, files: list[strategies.StoredFile]) -> None:
+    for file in files:
+        path = write(agent_dir / "sessions" / file.folder / file.name, file.data, time=file.time)
+        (path.parent / f"link-to-{file.name}").symlink_to(path)
+    (agent_dir / "sessions/linked").symlink_to(agent_dir / "sessions" / files[0].folder)
+
+
+def _assert_as_the_reference_reads(found: Scan, agent_dir: Path) -> None:
+    rows = read_store(agent_dir)
+    assert [info.path for info in found] == [path for path, _ in rows]
+    assert [info_facts(info) for info in found] == [session_facts(session) for _, session in rows]
+    expected = [
+        (path, *report)
+        for path, session in sorted(rows, key=lambda row: os.fsencode(row[0]))
+        for report in session.damage
+    ]
+    assert [(one.path, one.kind, one.line, one.offset) for one in found.damage] == expected
+    assert asdict(found.usage) == asdict(merge([session for _, session in rows]))
+
+
+@given(files=strategies.stores())
+@settings(max_examples=strategies.EXAMPLES // 5, deadline=None)
+def test_a_store_is_read_as_the_reference_reads_it(files: list[strategies.StoredFile]) -> None:
+    with TemporaryDirectory() as name:
+        agent_dir = Path(name)
+        _write_store(agent_dir, files)
+        found = scan(agent_dir, threads=1)
+        _assert_as_the_reference_reads(found, agent_dir)
+        assert scan(agent_dir, threads=4) == found
+        assert SessionManager.list_all(agent_dir=agent_dir, text=True) == list(found)

@@ -1,0 +1,152 @@
+"""A scan under way: progress, interruptions, forks, other threads."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from sessiontree import SessionManager, scan
+from support import write
+
+LINE = b'{"type":"message","id":"e%07d","parentId":null,"message":{"role":"user","content":"%s"}}\n'
+PROMPTLY_S = 0.1
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A flat folder that takes a good part of a second to scan: 12 sessions of 32 MB."""
+    folder = tmp_path_factory.mktemp("store")
+    text = b'say \\"hello\\" ' * 80
+    body = b"".join(LINE % (number, text) for number in range(1000))
+    for number in range(12):
+        write(folder / f"{number:02}.jsonl", b'{"type":"session","id":"%d"}\n' % number + body * 30)
+    return folder
+
+
+def test_progress_is_told_after_each_file_in_the_callers_thread(store: Path) -> None:
+    calls: list[tuple[int, int, int]] = []
+    scan(store, on_progress=lambda loaded, total: calls.append((loaded, total, threading.get_ident())))
+    assert calls == [(loaded, 12, threading.get_ident()) for loaded in range(1, 13)]
+
+
+def test_files_that_are_left_out_count_in_progress(tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl", b"")
+    write(tmp_path / "b.jsonl", b'{"type":"session","id":"b"}\n')
+    calls: list[tuple[int, int]] = []
+    assert len(SessionManager.list_all(lambda *call: calls.append(call), session_dir=tmp_path)) == 1
+    assert calls == [(1, 2), (2, 2)]
+
+
+class NoMore(Exception):
+    """What a callback raises."""
+
+
+def test_what_a_callback_raises_ends_the_scan_at_once(store: Path) -> None:
+    raised_at = 0.0
+
+    def on_progress(loaded: int, total: int) -> None:
+        nonlocal raised_at
+        raised_at = time.monotonic()
+        raise NoMore(loaded, total)
+
+    with pytest.raises(NoMore) as caught:
+        scan(store, on_progress=on_progress)
+    assert time.monotonic() - raised_at < PROMPTLY_S
+    assert caught.value.args == (1, 12)
+
+
+INTERRUPTED = """
+import signal, sys, threading, time
+from sessiontree import scan
+
+def interrupt():
+    global sent
+    time.sleep(0.03)
+    sent = time.monotonic()
+    signal.raise_signal(signal.SIGINT)
+
+threading.Thread(target=interrupt).start()
+try:
+    while True:
+        scan(sys.argv[1], threads=1)
+except KeyboardInterrupt:
+    print(time.monotonic() - sent)
+"""
+
+
+def test_ctrl_c_ends_the_scan_at_once(store: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, str(store)], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert float(done.stdout) < PROMPTLY_S
+
+
+def test_other_threads_run_meanwhile(store: Path) -> None:
+    ticks = 0
+    done = threading.Event()
+
+    def tick() -> None:
+        nonlocal ticks
+        while not done.is_set():
+            ticks += 1
+            time.sleep(0.001)
+
+    ticker = threading.Thread(target=tick)
+    ticker.start()
+    start = time.monotonic()
+    scan(store, threads=1)
+    seconds = time.monotonic() - start
+    done.set()
+    ticker.join()
+    assert ticks > 100 * seconds, "with the lock held there would be one or two"
+
+
+def test_several_scans_at_once_agree(store: Path) -> None:
+    expected = scan(store)
+    found = [None] * 4
+
+    def run(number: int) -> None:
+        found[number] = scan(store)  # type: ignore[call-overload]
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 4
+
+
+def test_no_more_threads_than_processors_are_at_work(store: Path) -> None:
+    """However many a caller asks for, and however many scans there are."""
+    found: list[object] = []
+    scans = [threading.Thread(target=lambda: found.append(scan(store, threads=64))) for _ in range(3)]
+    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
+    before, start = time.process_time(), time.monotonic()
+    for one in scans:
+        one.start()
+    for one in scans:
+        one.join()
+    seconds = time.monotonic() - start
+    assert time.process_time() - before < seconds * len(allowed) * 1.1
+    assert len(found) == 3
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_forked_child_scans_even_in_the_middle_of_its_parents_scan(store: Path) -> None:
+    parents = threading.Thread(target=scan, args=(store,))
+    parents.start()
+    time.sleep(0.02)
+    child = os.fork()
+    if not child:
+        signal.alarm(30)
+        os._exit(len(scan(store)))
+    parents.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 12
