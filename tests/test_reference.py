@@ -349,7 +349,7 @@ def test_records_that_nothing_identifies_all_count() -> None:
         ([{"input": 1}, {"input": 1}, {"usage": {"input": 1}}, {}, None], 2),
         ({"m": {"input": 1}, "n": {"usage": {"input": 1}}, "o": {}, "p": {"usage": 3}}, 2),
         ({"m": {"output": 1, "usage": {"input": 1}}, "n": {"usage": {}}}, 0),
-        *[(value, 0) for value in (None, 3, "x", [], {})],
+        *((None, 0), (3, 0), ("x", 0), ([], 0), ({}, 0)),
     ],
 )
 def test_model_usage(model_usage: object, total: int) -> None:

@@ -96,14 +96,14 @@ class Corpus:
 # What is written. A line is one of a rule's alternatives, with its weight; after ` = ` each word is one.
 # `<word>` stands for what rule `word` gives, `<hex 12>` for what the session's method `hex("12")` gives.
 _GRAMMAR = """
-word = session index parser buffer handler token stream config worker cache route model schema entry branch commit layout
+word = session index parser buffer handler token stream config worker cache route model schema entry branch commit
 word = render query client server socket retry budget limit offset cursor header payload record writer reader chunk
-word = merge split label state event queue batch scope module export import value result option context content usage summary
+word = merge split label state event queue batch scope module export import value result layout option context usage
 Word = Session Buffer Token Config Schema Entry Cursor Reader Writer Label State Queue Option Range Matcher Node Edge
 verb = get set load save parse build find open read write merge split apply check update remove resolve
 say = the a this that we should now need to first then because which file test function error value returns when
-say = instead before after change only input output is are was not also still each path looks like probably wrong fix add
-say = correct remove run let me you can it in of for with on and or but so edge case handled missing already don't I'll
+say = instead before after change only input output is are was not also still each path looks like probably wrong fix
+say = add correct remove run let me you can it in of for with on and or but so edge case missing already don't I'll
 sign = → ✓ ✗ … — “ ” é ü 日本語 文件 ошибка 🚀 ✅ │ • ’
 suffix = ts py rs go md json toml css tsx sh
 number = 0 1 3 7 12 25 40 64 96 128 200 365 404 512 1024 4096 8080 30000 65536 250000
@@ -140,13 +140,13 @@ prose 2
 user 3 "role":"user","content":"<text prose 220>"
 user 8 "role":"user","content":[{"type":"text","text":"<text prose 220>"}]
 user 1 "role":"user","content":[{"type":"text","text":"<text prose 220>"}<image>]
-thinking 5 {"type":"thinking","thinking":"<text prose 320>","thinkingSignature":"<noise 420 .6>"},
+thinking 5 {"type":"thinking","thinking":"<text prose 240>","thinkingSignature":"<noise 360 .6>"},
 thinking 4
-remark 3 {"type":"text","text":"<text prose 140>"},
+remark 3 {"type":"text","text":"<text prose 110>"},
 remark 2
 facts 1 "api":"<model 0>-messages","provider":"<model 0>","model":"<model 1>","usage":<spent>
 facts 1 <facts>,"responseId":"msg_<hex 24>"
-answer 97 "role":"assistant","content":[<thinking>{"type":"text","text":"<text prose 700>"}],<facts>,"stopReason":"stop"
+answer 97 "role":"assistant","content":[<thinking>{"type":"text","text":"<text prose 560>"}],<facts>,"stopReason":"stop"
 answer 2 "role":"assistant","content":[],<facts>,"stopReason":"error","errorMessage":"529 {\\"type\\":\\"overloaded\\"}"
 answer 1 "role":"assistant","content":[],<facts>,"stopReason":"aborted"
 calling 1 "role":"assistant","content":[<thinking><remark><calls>],<facts>,"stopReason":"toolUse"
@@ -154,14 +154,14 @@ tool = read read read read read bash bash bash bash bash edit edit edit write ta
 result 1 "role":"toolResult",<next_result>,"isError":<failed>
 failed = false false false false false false false false false true
 read_arguments 1 "path":"<path>","offset":<number>,"limit":<number>
-read_result 30 "content":[{"type":"text","text":"<text code 4200 1.25>"}]
+read_result 30 "content":[{"type":"text","text":"<text code 3900 1.25>"}]
 read_result 1 "content":[{"type":"text","text":"<text code 400>"}<image>]
 bash_arguments 1 "command":"cd /home/user/proj && rg -n \\"<word>\\" src | head -<number>"
 bash_result 30 "content":[{"type":"text","text":"<text bash 1900 1.45>"}]
 bash_result 1 "content":[{"type":"text","text":"<text bash 50000 .1>"}],"details":{"fullOutputPath":"/tmp/<hex 16>.log"}
 edit_arguments 1 "path":"<path>","oldText":"<text code 260>","newText":"<text code 330>"
 edit_result 1 "content":[{"type":"text","text":"Replaced text in <path>."}],"details":{"diff":"<text bash 900>"}
-write_arguments 1 "path":"<path>","content":"<text code 2200>"
+write_arguments 1 "path":"<path>","content":"<text code 2000>"
 write_result 1 "content":[{"type":"text","text":"Successfully wrote <number> bytes to <path>"}]
 task_arguments 1 "agent":"reviewer","task":"<text prose 300>"
 task_result 1 "content":[{"type":"text","text":"<text prose 1500>"}],"usage":<spent>
@@ -178,7 +178,7 @@ session_info 1 "name":"  <Word> <word> <sign>"
 custom 1 "customType":"<word>","data":{"count":<number>,"items":["a","b"],"nested":{"on":true,"value":null}}
 custom_message 1 "customType":"plan","content":"<text prose 400>","display":true
 usage 1 "kind":"cache_warm","provider":"<model 0>","model":"<model 1>","usage":<spent>
-label 4 "targetId":"<recent 40>","label":"<word>"
+label 2 "targetId":"<recent 40>","label":"<word>"
 label 1 "targetId":"<recent 40>"
 context_edit 1 "targetId":"<recent 20>","replacement":null
 context_edit 1 "targetId":"<recent 20>","replacement":{"content":"(<speech>)"}
@@ -294,9 +294,9 @@ class _Session(_Writer):
 
     def grow(self, target: int) -> None:
         """Go on, turn by turn, until the file has about `target` bytes."""
-        self.target = target - 1_500  # what the last turn adds too much, on average
+        self.target = target - 4_000  # what the last turn adds too much, on average
         self.longest = min(50_000, max(2_500, target // 4))  # 50 KB: where pi cuts a tool's output
-        self.images = self.r.randint(1, 5) if self.r.random() < 0.2 else 0
+        self.images = self.r.choice((0, 0, 1, 2, 3))
         if target > 20_000 and not self.messages and self.r.random() < 0.4:
             self.entry("system")
         while self.size < self.target or not self.messages:
@@ -307,7 +307,7 @@ class _Session(_Writer):
     def turn(self) -> None:
         """A question, what it takes to answer it, the answer."""
         self.entry("user")
-        if self.r.random() < 0.2:
+        if self.r.random() < 0.25:
             self.entry(self.write(f"aside_{self.version}").decode())
         for _ in range(min(40, int(self.r.expovariate(1 / 6)))):
             if self.size > self.target:
@@ -430,8 +430,8 @@ class _Place:
         return bytes(self.r.randrange(1, 5_000))
 
     def change(self, pattern: bytes, *templates: bytes) -> bytes:
-        """The file with one of `templates` for the first match of `pattern`; every file has one."""
-        return re.sub(pattern, self.r.choice(templates), self.put(self.line), count=1)
+        """The file with one of `templates` for the first match of `pattern` from here on; the last line has one."""
+        return self.head + re.sub(pattern, self.r.choice(templates), self.line + self.tail, count=1)
 
 
 class _Damage(NamedTuple):
@@ -443,11 +443,11 @@ class _Damage(NamedTuple):
     listed: bool = True
 
 
-_IN_TEXT = rb'("(?:text|content)":")'
+_IN_TEXT = rb'("(?:text|content|model)":")'
 _DAMAGES = (
     _Damage(lambda at: at.put(at.torn()), read=0, counts=True),
-    _Damage(lambda at: at.put(at.line.replace(b'":', b'"', 1)), read=0, counts=True),
-    _Damage(lambda at: at.put(at.torn() + at.line), read=0, counts=True),
+    _Damage(lambda at: at.put(at.line.replace(b'":', b'"', 1)), read=0, counts=True),  # a lost byte
+    _Damage(lambda at: at.put(at.torn() + at.line), read=0, counts=True),  # torn, and tried again
     _Damage(lambda at: at.put(at.torn() + at.nuls()), read=0, counts=True),
     _Damage(lambda at: at.put(at.nuls() + at.line), counts=True),
     _Damage(lambda at: at.put(at.line) + at.torn(), counts=True),  # a torn last line
@@ -540,7 +540,7 @@ def _work(folder: str, options: str, share: str, shares: str) -> None:
 
 
 def _rows_of_workers(options: _Options, folder: Path, workers: int) -> _Rows:
-    """The rows that so many workers tell; closed early, it ends them."""
+    """What so many workers tell; closed early, it ends them."""
     reader, writer = os.pipe()
     processes: list[subprocess.Popen[bytes]] = []
     with os.fdopen(reader) as rows:
@@ -685,7 +685,7 @@ def open_corpus(
     """
     options = _options(profile, sessions, mean_bytes, seed, damage)
     manifest = _manifest(folder)
-    if manifest is not None and manifest["options"] == asdict(options):
+    if manifest is not None and manifest.get("options") == asdict(options):
         return Corpus.from_dict({**manifest["corpus"], "folder": folder.absolute()})
     return _make(folder, options, jobs, on_progress)
 

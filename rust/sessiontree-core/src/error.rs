@@ -115,6 +115,15 @@ impl Damage {
     }
 }
 
+/// The start of a text, short enough to be quoted in a report.
+pub(crate) fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 40;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// How many reports of one file are kept: enough for anyone to read, and a bound on what a hostile file can cost.
 const MAX_REPORTS: usize = 10_000;
 

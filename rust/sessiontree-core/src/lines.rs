@@ -121,7 +121,7 @@ impl<'b, R: Read> Lines<'b, R> {
         self.end -= self.start;
         self.start = 0;
         if self.end == self.buffer.len() {
-            self.buffer.resize(self.buffer.len() * 2, 0);
+            self.buffer.resize((self.buffer.len() * 2).min(self.max_line + BLOCK), 0);
         }
         loop {
             match self.source.read(&mut self.buffer[self.end..]) {

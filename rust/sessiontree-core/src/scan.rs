@@ -195,8 +195,9 @@ fn put_together(read: Vec<std::result::Result<Box<Session>, Damage>>, mut damage
             Err(report) => damage.push(report),
         }
     }
+    let order = |info: &SessionInfo| std::cmp::Reverse(info.modified_ms);
     sessions.sort_by(|Session { info: one, .. }, Session { info: other, .. }| {
-        (other.modified_ms, &one.path).cmp(&(one.modified_ms, &other.path))
+        (order(one), one.path.as_os_str()).cmp(&(order(other), other.path.as_os_str()))
     });
     let mut scan = Scan { infos: Vec::with_capacity(sessions.len()), damage, usage: Usage::default() };
     let mut ledger = Ledger::default();
@@ -208,6 +209,6 @@ fn put_together(read: Vec<std::result::Result<Box<Session>, Damage>>, mut damage
         scan.infos.push(session.info);
     }
     // Stable: the reports of one file are in order already.
-    scan.damage.sort_by(|one, other| one.path.cmp(&other.path));
+    scan.damage.sort_by(|one, other| one.path.as_os_str().cmp(other.path.as_os_str()));
     scan
 }

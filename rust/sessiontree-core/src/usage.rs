@@ -1,10 +1,12 @@
 //! Tokens and cost: reading usage records, adding them up, and counting each but once.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::num::NonZeroU128;
 use std::sync::Arc;
 
+use crate::error::excerpt;
 use crate::json::{Flaw, Nesting, Scanner, number, text};
 
 /// Under what records stand that name no model.
@@ -157,19 +159,21 @@ pub(crate) fn read(raw: &[u8], nesting: &mut Nesting, odd: OnOdd<'_>) -> Option<
 }
 
 /// Reads a `details.modelUsage` value: one usage object, a list of them, or an object whose values are or hold such.
-pub(crate) fn read_model_usage(raw: &[u8], nesting: &mut Nesting, odd: OnOdd<'_>) -> Vec<Tokens> {
-    let objects = match raw.first() {
+pub(crate) fn read_model_usage(raw: &[u8], nesting: &mut Nesting, odd: OnOdd<'_>, found: &mut dyn FnMut(Tokens)) {
+    let candidates = match raw.first() {
         Some(b'{') if is_usage(raw, nesting) => vec![raw],
-        Some(b'{') => values(raw, nesting)
-            .into_iter()
-            .filter_map(|value| {
-                if is_usage(value, nesting) { Some(value) } else { member(value, b"usage", nesting).filter(is_object) }
-            })
-            .collect(),
-        Some(b'[') => elements(raw, nesting).into_iter().filter(|value| is_usage(value, nesting)).collect(),
+        Some(b'{') => values(raw, nesting),
+        Some(b'[') => elements(raw, nesting),
         _ => Vec::new(),
     };
-    objects.into_iter().map(|object| read_object(object, nesting, "modelUsage", odd)).collect()
+    let is_list = raw.first() == Some(&b'[');
+    for candidate in candidates {
+        if is_usage(candidate, nesting) {
+            found(read_object(candidate, nesting, "modelUsage", odd));
+        } else if let Some(held) = member(candidate, b"usage", nesting).filter(|held| is_object(held) && !is_list) {
+            found(read_object(held, nesting, "modelUsage", odd));
+        }
+    }
 }
 
 fn read_object(raw: &[u8], nesting: &mut Nesting, path: &str, odd: OnOdd<'_>) -> Tokens {
@@ -231,13 +235,8 @@ fn counted(raw: Option<&[u8]>, path: &str, key: &str, odd: OnOdd<'_>) -> f64 {
 
 /// A value as a complaint quotes it.
 fn shown(raw: &[u8]) -> String {
-    const LONGEST: usize = 40;
-    let text = String::from_utf8_lossy(&raw[..raw.len().min(4 * LONGEST)]);
-    let mut shown: String = text.chars().take(LONGEST).collect();
-    if shown.len() < raw.len() {
-        shown.push('…');
-    }
-    shown
+    // More bytes than an excerpt can have characters: the rest need not be decoded.
+    excerpt(&String::from_utf8_lossy(&raw[..raw.len().min(400)]))
 }
 
 fn is_object(raw: &&[u8]) -> bool {
@@ -270,14 +269,16 @@ fn member<'a>(raw: &'a [u8], wanted: &[u8], nesting: &mut Nesting) -> Option<&'a
 
 /// The values of an object in the order of their keys' first appearance, each key's last.
 fn values<'a>(raw: &'a [u8], nesting: &mut Nesting) -> Vec<&'a [u8]> {
-    let mut order = Vec::new();
-    let mut last = std::collections::HashMap::new();
-    for_members(raw, nesting, |key, value| {
-        if last.insert(key.to_vec(), value).is_none() {
-            order.push(key.to_vec());
+    let mut found: Vec<&[u8]> = Vec::new();
+    let mut places = HashMap::new();
+    for_members(raw, nesting, |key, value| match places.entry(key.to_vec()) {
+        Entry::Occupied(place) => found[*place.get()] = value,
+        Entry::Vacant(place) => {
+            place.insert(found.len());
+            found.push(value);
         }
     });
-    order.iter().filter_map(|key| last.get(key).copied()).collect()
+    found
 }
 
 fn elements<'a>(raw: &'a [u8], nesting: &mut Nesting) -> Vec<&'a [u8]> {
@@ -308,8 +309,9 @@ mod tests {
     use super::*;
 
     fn model_usage(raw: &str) -> Vec<f64> {
-        let mut ignore = |_| ();
-        read_model_usage(raw.as_bytes(), &mut Nesting::default(), &mut ignore).iter().map(|one| one.input).collect()
+        let mut found = Vec::new();
+        read_model_usage(raw.as_bytes(), &mut Nesting::default(), &mut |_| (), &mut |one| found.push(one.input));
+        found
     }
 
     #[test]

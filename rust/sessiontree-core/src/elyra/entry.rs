@@ -1,7 +1,9 @@
 //! A line's bytes to the facts of its entries: the one place that looks at a line of a session file.
 //!
-//! [`entries`] checks the whole line and notes, in the same pass, where the fields stand that anything asks for. A field of
+//! [`check`] checks the whole line and notes, in the same pass, where the fields stand that anything asks for. A field of
 //! the wrong type is as good as absent, and of a repeated key the last value wins.
+
+use std::ops::ControlFlow;
 
 use crate::json::{Flaw, Nesting, Scanner, Span, is_string, text};
 use crate::message::{Message, Role};
@@ -59,27 +61,56 @@ pub(crate) struct Entry {
     pub(crate) parent_session: Option<Span>,
 }
 
-/// Reads a line: its entries go to `found`, the number of objects on it, entries or not, is returned.
+/// A line that has been checked, and holds at least one entry.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    /// How many objects it holds, entries or not.
+    pub(crate) objects: usize,
+    pub(crate) first: Entry,
+}
+
+/// Checks a whole line.
 ///
 /// A line is whole objects, back to back or with white space between them; only then is anything of it used. An object
 /// with neither a string `type` nor a string `id` is no entry.
 ///
 /// # Errors
 ///
-/// What is wrong with the line; `found` is then of no use.
-pub(crate) fn entries(line: &[u8], nesting: &mut Nesting, found: &mut Vec<Entry>) -> Result<usize, Flaw> {
-    found.clear();
+/// What is wrong with the line.
+pub(crate) fn check(line: &[u8], nesting: &mut Nesting) -> Result<Checked, Flaw> {
     let mut scanner = Scanner::new(line, nesting);
-    let mut objects = 0;
+    let (mut objects, mut first) = (0, None);
     while objects == 0 || scanner.peek().is_some() {
         if scanner.peek() != Some(b'{') {
             return Err(scanner.flaw(if objects == 0 { "expected an object" } else { "more stands after the object" }));
         }
-        found.extend(entry(line, &mut scanner)?);
+        let entry = entry(line, &mut scanner)?;
+        first = first.or(entry);
         objects += 1;
         scanner.space();
     }
-    Ok(objects)
+    let first = first.ok_or(Flaw { at: 0, what: "the object has neither a type nor an id" })?;
+    Ok(Checked { objects, first })
+}
+
+impl Checked {
+    /// Calls `each` for the line's entries in turn, until it breaks off.
+    ///
+    /// Where there are several, the line is read once more: to keep them all would take many times the line's size.
+    pub(crate) fn try_for_each(self, line: &[u8], mut each: impl FnMut(&Entry) -> ControlFlow<()>) -> ControlFlow<()> {
+        if self.objects == 1 {
+            return each(&self.first);
+        }
+        let mut nesting = Nesting::default();
+        let mut scanner = Scanner::new(line, &mut nesting);
+        for _ in 0..self.objects {
+            if let Ok(Some(entry)) = entry(line, &mut scanner) {
+                each(&entry)?;
+            }
+            scanner.space();
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 fn entry(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Entry>, Flaw> {
@@ -232,29 +263,37 @@ fn anything(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Span>, Flaw
 mod tests {
     use super::*;
 
-    fn read(line: &str) -> Result<(usize, Vec<Entry>), &'static str> {
-        let mut found = Vec::new();
-        let objects = entries(line.as_bytes(), &mut Nesting::default(), &mut found).map_err(|flaw| flaw.what)?;
-        Ok((objects, found))
+    fn check(line: &str) -> Result<Checked, &'static str> {
+        super::check(line.as_bytes(), &mut Nesting::default()).map_err(|flaw| flaw.what)
     }
 
     #[test]
     fn fields_are_found_in_any_order_and_spelling() {
         let line = r#"{"id":"old","message":{"content":[{"text":"a","type":"text"},"x",{"type":"text"}],"r\u006fle":"user"},"t\u0079pe":"message","id":"new"}"#;
-        let (objects, found) = read(line).unwrap();
-        let [entry] = found.as_slice() else { panic!("one entry") };
-        let message = entry.message.as_ref().unwrap();
-        assert_eq!((objects, entry.kind, message.role), (1, Kind::Message, Role::User));
-        assert_eq!(entry.id.unwrap().of(line.as_bytes()), b"\"new\"");
+        let Checked { objects, first } = check(line).unwrap();
+        let message = first.message.as_ref().unwrap();
+        assert_eq!((objects, first.kind, message.role), (1, Kind::Message, Role::User));
+        assert_eq!(first.id.unwrap().of(line.as_bytes()), b"\"new\"");
         assert_eq!(message.text(line.as_bytes()), "a");
     }
 
     #[test]
     fn a_line_is_whole_objects_or_nothing() {
-        let (objects, found) = read(r#"{"type":"label"} {} {"id":"a"}"#).unwrap();
-        assert_eq!((objects, found.len()), (3, 2));
-        assert_eq!(read(r#"{"type":"label"},{"id":"a"}"#).unwrap_err(), "more stands after the object");
-        assert_eq!(read(r#"{"type":"label"}{"id":"#).unwrap_err(), "the record is cut off");
-        assert_eq!(read("[]").unwrap_err(), "expected an object");
+        let line = r#"{"type":"label"} {} {"type":"usage"}"#;
+        let (checked, mut kinds) = (check(line).unwrap(), Vec::new());
+        assert_eq!(checked.objects, 3);
+        let flow = checked.try_for_each(line.as_bytes(), |entry| {
+            kinds.push(entry.kind);
+            ControlFlow::Continue(())
+        });
+        assert_eq!((flow, kinds.as_slice()), (ControlFlow::Continue(()), [Kind::Other, Kind::Usage].as_slice()));
+        for (line, flaw) in [
+            (r#"{"type":"label"},{"id":"a"}"#, "more stands after the object"),
+            (r#"{"type":"label"}{"id":"#, "the record is cut off"),
+            ("[]", "expected an object"),
+            ("{}{}", "the object has neither a type nor an id"),
+        ] {
+            assert_eq!(check(line).unwrap_err(), flaw);
+        }
     }
 }

@@ -9,12 +9,12 @@ use super::entry::{Entry, Kind};
 use super::index::{Index, NEVER};
 use super::migrate::{DerivedIds, is_linear, version};
 use super::tree::Tree;
-use crate::error::{DamageKind, Place, Reports};
+use crate::error::{DamageKind, Place, Reports, excerpt};
 use crate::info::{NO_MESSAGES, SessionInfo, Stamp};
 use crate::json::{Nesting, Span, number, text};
 use crate::message::{Message, Role};
 use crate::timestamp;
-use crate::usage::{self, IdentityKeys, Ledger, NO_MODEL, Record, Tokens, Usage};
+use crate::usage::{self, IdentityKeys, Ledger, NO_MODEL, Record, Usage};
 
 /// What the header says.
 #[derive(Debug)]
@@ -148,7 +148,8 @@ impl Facts {
             Ids::Own(index) => {
                 let id = intake.id(entry.id)?;
                 if !index.add(&id, intake.id(entry.parent_id).as_deref(), intake.place, activity) {
-                    let reason = || format!("the id {id:?} is an earlier entry's; it names this one from here on");
+                    let reason =
+                        || format!("the id {:?} is an earlier entry's; it names this one from here on", excerpt(&id));
                     intake.reports.add(DamageKind::Repeated, intake.place, reason);
                 }
                 Some(id)
@@ -200,13 +201,7 @@ impl Facts {
             Source::ToolResult(message) => message.model_usage,
             _ => None,
         };
-        let mut odd = |reason| intake.reports.add(DamageKind::Value, intake.place, || reason);
-        let mut found: Vec<(usize, Tokens)> = Vec::new();
-        found.extend(usage.and_then(|span| usage::read(span.of(line), intake.nesting, &mut odd)).map(|one| (0, one)));
-        if let Some(span) = model_usage {
-            found.extend((1..).zip(usage::read_model_usage(span.of(line), intake.nesting, &mut odd)));
-        }
-        if found.is_empty() {
+        if usage.is_none() && model_usage.is_none() {
             return;
         }
         let response_id = intake.text(response_id);
@@ -215,14 +210,25 @@ impl Facts {
             Some(name) => self.usage.model(&name),
             None => Arc::clone(&self.no_model),
         };
-        for (place, tokens) in found {
+        let Intake { place, reports, nesting, keys, .. } = intake;
+        let mut odd = |reason| reports.add(DamageKind::Value, *place, || reason);
+        let mut count = |number, tokens| {
             let content = id.map(|id| (id, time.as_deref()));
-            let identity = intake.keys.identity(response_id.as_deref(), content, &tokens, place);
+            let identity = keys.identity(response_id.as_deref(), content, &tokens, number);
             if self.ledger.enter(identity) {
                 let record = Record { tokens, model: Arc::clone(&model), identity };
                 self.usage.add(&record);
                 self.records.push(record);
             }
+        };
+        if let Some(tokens) = usage.and_then(|span| usage::read(span.of(line), nesting, &mut odd)) {
+            count(0, tokens);
+        }
+        if let Some(span) = model_usage {
+            let mut numbers = 1..;
+            usage::read_model_usage(span.of(line), nesting, &mut odd, &mut |tokens| {
+                count(numbers.next().unwrap_or(usize::MAX), tokens);
+            });
         }
     }
 
@@ -301,18 +307,18 @@ fn report_tree(index: &Index, reports: &mut Reports) -> usize {
     let tree = Tree::of(index);
     for &node in &tree.orphans {
         let parent = index.parent(node).err().unwrap_or_default();
-        let reason = || format!("no entry has the id {parent:?} of its parent; read as a root");
+        let reason = || format!("no entry has the id {:?} of its parent; read as a root", excerpt(parent));
         reports.add(DamageKind::Parent, index.node(node).place, reason);
     }
     for &node in &tree.circles {
-        let reason = || format!("its parents lead back to {:?} itself; read as a root", index.id(node));
+        let reason = || format!("its parents lead back to {:?} itself; read as a root", excerpt(index.id(node)));
         reports.add(DamageKind::Circle, index.node(node).place, reason);
     }
     let tips = tree.tips(index);
     if let (Some(leaf), true) = (index.leaf(), tips.len() > 1) {
         let newest = tree.newest(index);
         for &tip in tips.iter().filter(|&&tip| newest[tip as usize] > newest[leaf as usize]) {
-            let reason = || format!("the branch that ends at {:?} is newer than the leaf's", index.id(tip));
+            let reason = || format!("the branch that ends at {:?} is newer than the leaf's", excerpt(index.id(tip)));
             reports.add(DamageKind::Tip, index.node(tip).place, reason);
         }
     }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::Wanted;
-use super::entry::{Entry, Kind, entries};
+use super::entry::{Checked, Entry, Kind, check};
 use super::facts::{Facts, Header, Intake};
 use crate::error::{DamageKind, Place, Reports};
 use crate::json::{Flaw, Nesting};
@@ -14,8 +14,6 @@ use crate::lines::{Content, Line, MAX_LINE};
 pub(super) struct Listing<'a> {
     wanted: Wanted<'a>,
     nesting: Nesting,
-    /// The entries of the line in hand; kept for its memory.
-    found: Vec<Entry>,
     reports: Reports,
     state: State,
 }
@@ -29,13 +27,7 @@ enum State {
 
 impl<'a> Listing<'a> {
     pub(super) fn new(wanted: Wanted<'a>) -> Self {
-        Self {
-            wanted,
-            nesting: Nesting::default(),
-            found: Vec::new(),
-            reports: Reports::default(),
-            state: State::BeforeHeader,
-        }
+        Self { wanted, nesting: Nesting::default(), reports: Reports::default(), state: State::BeforeHeader }
     }
 
     /// Takes a line in. Breaks off when it shows that the file is no session.
@@ -51,33 +43,27 @@ impl<'a> Listing<'a> {
             }
             return ControlFlow::Continue(());
         }
-        let mut found = std::mem::take(&mut self.found);
-        let flow = match self.parse(text, &mut found) {
-            Ok(objects) => {
-                self.report(text, place, padded, objects);
-                found.iter().try_for_each(|entry| self.take_entry(text, place, entry))
+        match self.check(text) {
+            Ok(checked) => {
+                self.report(text, place, padded, checked.objects);
+                checked.try_for_each(text, |entry| self.take_entry(text, place, entry))
             }
             Err(flaw) => {
                 let reason = || format!("{} (column {}); skipped", flaw.what, flaw.at + 1);
                 self.reports.add(DamageKind::Line, place, reason);
                 ControlFlow::Continue(())
             }
-        };
-        self.found = found;
-        flow
+        }
     }
 
-    /// The line's entries, and how many objects it holds; an error if it is to be skipped.
-    fn parse(&mut self, line: &[u8], found: &mut Vec<Entry>) -> Result<usize, Flaw> {
-        let flaw = |what| Err(Flaw { at: 0, what });
-        let objects = entries(line, &mut self.nesting, found)?;
-        match (found.first(), &self.state) {
-            (None, _) => flaw("the object has neither a type nor an id"),
-            (Some(first), State::BeforeHeader) if objects > 1 && first.kind != Kind::Session => {
-                flaw("several records stand on one line before the header")
-            }
-            _ => Ok(objects),
+    /// What the line holds; an error if it is to be skipped.
+    fn check(&mut self, line: &[u8]) -> Result<Checked, Flaw> {
+        let checked = check(line, &mut self.nesting)?;
+        let is_header = checked.first.kind == Kind::Session;
+        if matches!(self.state, State::BeforeHeader) && checked.objects > 1 && !is_header {
+            return Err(Flaw { at: 0, what: "several records stand on one line before the header" });
         }
+        Ok(checked)
     }
 
     /// Reports what is wrong with a line that is read all the same.

@@ -151,12 +151,15 @@ impl Search {
 
     fn finish(mut self) -> Found {
         // Where several paths lead to one file, one that was named goes first: its fate must be told.
-        self.files.sort_by(|(one, _), (other, _)| (!one.is_named, &one.path).cmp(&(!other.is_named, &other.path)));
+        let order = |file: &Candidate| !file.is_named;
+        self.files.sort_by(|(one, _), (other, _)| {
+            (order(one), one.path.as_os_str()).cmp(&(order(other), other.path.as_os_str()))
+        });
         let mut seen = HashSet::new();
         self.files.retain(|(_, real)| seen.insert(real.clone()));
         let files = self.files.into_iter().map(|(candidate, _)| candidate).collect();
         // A folder may have been looked at both for files and for folders.
-        self.damage.sort_by(|one, other| one.path.cmp(&other.path));
+        self.damage.sort_by(|one, other| one.path.as_os_str().cmp(other.path.as_os_str()));
         self.damage.dedup_by(|one, other| one.path == other.path);
         Found { files, damage: self.damage }
     }

@@ -1,0 +1,124 @@
+"""Listing a store, against the floor and the reference, in one run.
+
+    pytest benches                      the sizes that are quoted; writes 1.4 GB of stores on the first run
+    pytest benches --scale 0.02         a look whether it still works
+
+Each store is listed by the core (on all processors, and on one thread), by `tests/reference.py` with orjson, and read by
+the floor. The reference's answer is the one that every other must give. Beside the times, `extra_info` has the bytes,
+gigabytes a second, ratios of medians, and peak memory in megabytes.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import orjson
+import pytest
+import reference
+from sessiontree import SessionManager
+from support import info_facts, session_facts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conftest import MakeStore
+    from pytest_benchmark.fixture import BenchmarkFixture
+
+Result = TypeVar("Result")
+
+ROUNDS = 5
+PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+GIGABYTES_A_SECOND = 0.5
+"""What one core must do on store A."""
+TIMES_THE_REFERENCE = 2
+MEMORY_MB = 150
+
+PEAK = """
+import sys
+from pathlib import Path
+from sessiontree import SessionManager
+
+def status(key):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith(key)).split()[1])
+
+before = status("VmRSS")
+infos = SessionManager.list_all(agent_dir=sys.argv[1])
+print((status("VmHWM") - before) / 1000)
+"""
+
+
+@pytest.mark.parametrize("name", ["A", "B", "C"])
+def test_list(
+    name: str,
+    store: MakeStore,
+    floor: Callable[[Path, int], Callable[[], int]],
+    benchmark: BenchmarkFixture,
+    is_full_size: bool,
+) -> None:
+    corpus = store(name)
+    listing, expected, seconds = _answers(corpus.folder)
+    assert listing == expected
+    assert sum(row["message_count"] for row in listing) == corpus.messages
+
+    arguments = {"agent_dir": corpus.folder}
+    core = benchmark.pedantic(SessionManager.list_all, kwargs=arguments, rounds=ROUNDS)  # type: ignore[no-untyped-call]
+    assert len(core) == corpus.listed
+    assert benchmark.stats is not None
+    all_threads = benchmark.stats.stats.median
+    one_thread = _median(lambda: SessionManager.list_all(agent_dir=corpus.folder, threads=1))
+    floors = {threads: _median(floor(corpus.folder, threads)) for threads in (1, PROCESSORS)}
+
+    gigabytes = corpus.bytes / 1e9
+    info: dict[str, Any] = {
+        "gigabytes": gigabytes,
+        "gigabytes_a_second": gigabytes / all_threads,
+        "gigabytes_a_second_one_thread": gigabytes / one_thread,
+        "reference_s": seconds,
+        "times_the_reference_one_thread": seconds / one_thread,
+        "times_the_reference": seconds / all_threads,
+        "floor_s": floors[PROCESSORS],
+        "times_the_floor": all_threads / floors[PROCESSORS],
+        "times_the_floor_one_thread": one_thread / floors[1],
+        "peak_memory_mb": _peak_memory_mb(corpus.folder),
+    }
+    benchmark.extra_info.update(info)
+    print(*(f"{key:32}{value:10.3f}" for key, value in info.items()), sep="\n")
+    assert info["peak_memory_mb"] < MEMORY_MB
+    if is_full_size:
+        assert info["times_the_reference_one_thread"] >= TIMES_THE_REFERENCE
+        assert name != "A" or info["gigabytes_a_second_one_thread"] >= GIGABYTES_A_SECOND
+
+
+def _answers(folder: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]], float]:
+    """The core's rows, the reference's, and how many seconds those took."""
+    start = time.perf_counter()
+    sessions = reference.read_store(folder, loads=orjson.loads)
+    seconds = time.perf_counter() - start
+    infos = SessionManager.list_all(agent_dir=folder, text=True)
+    core = [{"path": info.path, **info_facts(info)} for info in infos]
+    return core, [{"path": path, **session_facts(session)} for path, session in sessions], seconds
+
+
+def _median(function: Callable[[], Result]) -> float:
+    times = []
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def _peak_memory_mb(folder: Path) -> float:
+    """What a listing takes at its most beyond the imported package, its result included, in a process of its own."""
+    if sys.platform != "linux":
+        pytest.skip("peak memory is read from /proc")
+    done = subprocess.run([sys.executable, "-c", PEAK, folder], capture_output=True, text=True, check=True)
+    return float(done.stdout)
