@@ -254,11 +254,11 @@ def _id(record: Json) -> str | None:
 
 
 def _is_record(value: Json) -> bool:
-    return string(value, "type") is not None or _id(value) is not None
+    return string(value, "type") is not None or string(value, "id") is not None
 
 
 def _is_header(record: Json) -> bool:
-    return string(record, "type") == "session" and _id(record) is not None
+    return string(record, "type") == "session" and string(record, "id") is not None
 
 
 # Versions

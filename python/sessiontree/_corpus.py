@@ -33,7 +33,7 @@ from operator import add
 from pathlib import Path
 from random import Random
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 OnProgress: TypeAlias = Callable[[int, int], object]
 _Rows: TypeAlias = Generator[list[int], None, None]
@@ -90,7 +90,7 @@ class Corpus:
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Corpus:
         """The corpus that `to_dict` told of."""
-        return cls(**{**row, "folder": Path(row["folder"])})
+        return cls(Path(row["folder"]), **{name: count for name, count in row.items() if name != "folder"})
 
 
 # What is written. A line is one of a rule's alternatives, with its weight; after ` = ` each word is one.
@@ -120,18 +120,18 @@ code 2             throw new Error(`Invalid <word> '${<name>}': expected <name>`
 code 4         }
 code 3     // <speech>
 code 2 def <verb>_<word>(self, <name>: str, <name>: int = <number>) -> dict[str, Any]:
-code 2         expect(<name>.<name>).toEqual({ "<name>": ["<word>", "<word>", <number>] });
+code 4         expect(<name>.<name>).toEqual({ "<name>": ["<word>", "<word>", <number>] });
 code 1     regex = /^\\s*\\"(<word>|<name>)\\"\\s*:\\s*(\\d+)/gm;
 code 1 # <sign> <speech> <sign>
 code 3
 bash 5 <path>:<number>:    <name> = <name>(<word>)
 bash 4 -rw-r--r--  1 user staff <number> Mar 14 09:26 <word>.<suffix>
-bash 4  \x1b[32m✓\x1b[39m <path> \x1b[2m(<number> tests)\x1b[22m \x1b[33m<number>\x1b[2mms\x1b[22m\x1b[39m
+bash 3  \x1b[32m✓\x1b[39m <path> \x1b[2m(<number> tests)\x1b[22m \x1b[33m<number>\x1b[2mms\x1b[22m\x1b[39m
 bash 2     at <name> (/home/user/<path>:<number>:<number>)
 bash 3 [2025-11-03T09:26:53.589Z] INFO <word>: <speech>
 bash 2 │   ├── <word>.<suffix>
 bash 3 +    <name>: <name>; // <speech>
-bash 2 {"level":"info","<word>":<number>,"msg":"<speech>"}
+bash 4 {"level":"info","<word>":<number>,"msg":"<speech>"}
 bash 1 C:\\Users\\dev\\<word>\\<word>.<suffix>
 prose 3 I looked at `<path>`: <speech>, so <speech>.
 prose 3 <Word> <speech>. Then <speech>, <speech> and <speech>.
@@ -296,7 +296,7 @@ class _Session(_Writer):
         """Go on, turn by turn, until the file has about `target` bytes."""
         self.target = target - 4_000  # what the last turn adds too much, on average
         self.longest = min(50_000, max(2_500, target // 4))  # 50 KB: where pi cuts a tool's output
-        self.images = self.r.choice((0, 0, 1, 2, 3))
+        self.images = self.r.choice((0, 0, 1, 2)) + target // 20_000_000
         if target > 20_000 and not self.messages and self.r.random() < 0.4:
             self.entry("system")
         while self.size < self.target or not self.messages:
@@ -362,7 +362,7 @@ class _Session(_Writer):
         counts = (self.r.randint(2, 900), self.r.randint(40, 2_500), context, self.r.randrange(6_000))
         tokens = dict(zip(_PRICES, counts, strict=True))
         cost = {key: count * _PRICES[key] for key, count in tokens.items()}
-        usage = {**tokens, "totalTokens": sum(counts), "cost": {**cost, "total": sum(cost.values())}}
+        usage = {**tokens, "totalTokens": sum(counts), "cost": {**cost, "total": math.fsum(cost.values())}}
         return json.dumps(usage, separators=(",", ":")).encode()
 
     def model(self, part: str) -> bytes:
@@ -434,7 +434,8 @@ class _Place:
         return self.head + re.sub(pattern, self.r.choice(templates), self.line + self.tail, count=1)
 
 
-class _Damage(NamedTuple):
+@dataclass(frozen=True)
+class _Damage:
     """What happens to a file; how often the line's entry is read then; whether it counts; whether a session is left."""
 
     happen: Callable[[_Place], bytes]
@@ -444,7 +445,7 @@ class _Damage(NamedTuple):
 
 
 _IN_TEXT = rb'("(?:text|content|model)":")'
-_DAMAGES = (
+_DAMAGES: tuple[_Damage, ...] = (
     _Damage(lambda at: at.put(at.torn()), read=0, counts=True),
     _Damage(lambda at: at.put(at.line.replace(b'":', b'"', 1)), read=0, counts=True),  # a lost byte
     _Damage(lambda at: at.put(at.torn() + at.line), read=0, counts=True),  # torn, and tried again
@@ -495,7 +496,7 @@ class _Options:
         """How big each session is to be; forks not smaller than what they are forks of."""
         r = Random(f"sizes:{self.seed}")
         sizes = [r.lognormvariate(0, PROFILES[self.profile].sigma) for _ in range(self.sessions)]
-        unit = self.mean_bytes * self.sessions / sum(sizes)
+        unit = self.mean_bytes * self.sessions / math.fsum(sizes)  # unlike `sum`, alike in every Python
         for fork in range(1, self.sessions):
             if fork % _CYCLE in _FORKED:
                 sizes[fork - 1 : fork + 1] = sorted(sizes[fork - 1 : fork + 1])
@@ -528,7 +529,8 @@ class _Options:
             path = folder / "sessions" / session.name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
-            os.utime(path, ns=(session.ms * 1_000_000,) * 2)
+            time_ns = session.ms * 1_000_000
+            os.utime(path, ns=(time_ns, time_ns))
             yield [1, listed, len(data), messages * listed, counts]
 
 
@@ -568,10 +570,10 @@ def _manifest(folder: Path) -> dict[str, Any] | None:
     if folder.is_symlink():
         return None
     try:
-        manifest = json.loads((folder / _MANIFEST).read_bytes())
-    except (OSError, ValueError):
+        manifest: dict[str, Any] = json.loads((folder / _MANIFEST).read_bytes())
+        return manifest if manifest["made_by"] == _MADE_BY else None
+    except (OSError, ValueError, LookupError, TypeError):
         return None
-    return manifest if isinstance(manifest, dict) and manifest.get("made_by") == _MADE_BY else None
 
 
 @contextmanager
@@ -612,7 +614,8 @@ def _make(folder: Path, options: _Options, jobs: int | None, on_progress: OnProg
     folder.parent.mkdir(parents=True, exist_ok=True)
     with _scratch(folder) as scratch:
         new = scratch / "new"
-        rows = options.write(new) if jobs == 1 else _rows_of_workers(options, new, jobs)
+        workers = min(jobs, options.sessions)
+        rows = options.write(new) if workers == 1 else _rows_of_workers(options, new, workers)
         totals = [0] * 5
         with closing(rows):
             for row in rows:

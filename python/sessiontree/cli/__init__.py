@@ -8,10 +8,12 @@ import logging
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Never
 
-from ..elyra.paths import pi_agent_dir
 from ..errors import SessionError
+from ._text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,54 +34,71 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code.
 
     Args:
-        argv: The arguments without the program's name; None means `sys.argv`'s.
+        argv: The arguments without the program's name; None means `sys.argv`'s, and that the process is all the
+            command's own.
     """
-    _prepare_streams()
-    argv = sys.argv[1:] if argv is None else argv
-    arguments = _parser(argv[:1]).parse_args(argv)
-    if arguments.pi:
-        arguments.agent_dir = pi_agent_dir()
+    if argv is None:
+        _prepare_process()
+        argv = sys.argv[1:]
+    code = _run(argv)
     try:
-        return arguments.run(arguments)
+        sys.stdout.flush()
+    except OSError as error:  # a full disk, say; Python would try again at exit, and complain at length
+        with suppress(OSError):
+            sys.stdout.close()
+        return code if code == FAILED else fail(error, FAILED)
+    return code
+
+
+def fail(error: Exception, code: int) -> int:
+    """Tell of an error; returns the exit code given."""
+    said = [error.filename, error.strerror] if isinstance(error, OSError) else []
+    print(f"sessiontree: {visible(': '.join(str(word) for word in said if word) or str(error))}", file=sys.stderr)
+    return code
+
+
+def _run(argv: Sequence[str]) -> int:
+    try:
+        arguments = _parser(argv[:1]).parse_args(argv)
+        code: int = arguments.run(arguments)
     except KeyboardInterrupt:
         return _INTERRUPTED
     except FileNotFoundError as error:
-        return _fail(error, NO_SUCH_SESSION)
-    except (OSError, SessionError, ValueError) as error:
-        return _fail(error, FAILED)
+        return fail(error, NO_SUCH_SESSION)
+    except ValueError as error:
+        return fail(error, USAGE)
+    except (OSError, SessionError, RuntimeError) as error:  # the last from the core, without threads, and for no home
+        return fail(error, FAILED)
+    return code
 
 
-def _prepare_streams() -> None:
+def _prepare_process() -> None:
     logging.basicConfig(format="sessiontree: %(message)s")
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # real streams, both
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # the caller closed it, as with `2>&-`
+            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115  open as long as the process lives
+        getattr(sys, name).reconfigure(errors="backslashreplace")
     if hasattr(signal, "SIGPIPE"):  # `sessiontree list | head` ends as other commands do
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong without sending the terminal what it was sent."""
+
+    def error(self, message: str) -> Never:
+        super().error(visible(message))
+
+
 def _parser(wanted: Sequence[str]) -> argparse.ArgumentParser:
     """The parser of all commands; only the wanted one is loaded, and knows its arguments."""
-    parser = argparse.ArgumentParser(prog="sessiontree", description="Sessions of coding agents: list and check them.")
+    parser = _Parser(prog="sessiontree", description="Sessions of coding agents: list and check them.")
     parser.add_argument("--version", action=_Version, nargs=0, help="tell the version, and end")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    where = _where()
     for name, about in _COMMANDS.items():
-        command = commands.add_parser(name, help=about, description=f"{about.capitalize()}.", parents=[where])
+        command = commands.add_parser(name, help=about, description=f"{about.capitalize()}.", allow_abbrev=False)
         if name in wanted:
             importlib.import_module(f".{name}", __name__).add_arguments(command)
     return parser
-
-
-def _where() -> argparse.ArgumentParser:
-    """The options that every command has."""
-    where = argparse.ArgumentParser(add_help=False)
-    group = where.add_argument_group("where to look")
-    group.add_argument("-C", dest="cwd", metavar="DIR", default=os.curdir, help="the project's folder (this one)")
-    homes = group.add_mutually_exclusive_group()
-    homes.add_argument("--agent-dir", metavar="DIR", help="the agent's folder (~/.elyra/agent)")
-    homes.add_argument("--pi", action="store_true", help="look in pi's agent folder (~/.pi/agent)")
-    group.add_argument("--session-dir", metavar="DIR", help="a folder that holds session files directly")
-    return where
 
 
 class _Version(argparse.Action):
@@ -88,12 +107,5 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version
 
-        parser.exit(message=f"sessiontree {version('sessiontree')}\n")
-
-
-def _fail(error: Exception, code: int) -> int:
-    from ._text import visible
-
-    told = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
-    print(f"sessiontree: {visible(told)}", file=sys.stderr)
-    return code
+        print(f"sessiontree {version('sessiontree')}")
+        parser.exit()

@@ -2,65 +2,72 @@
 
 from __future__ import annotations
 
+import os
 import sys
-import time
 from contextlib import contextmanager
+from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.progress import Progress, TaskID
-
     from .._types import OnProgress
 
 _PATIENCE_S = 0.5
-_BETWEEN_S = 0.05
+_BETWEEN_S = 0.1
 
 
 @contextmanager
 def progress(what: str) -> Iterator[OnProgress | None]:
-    """Gives a function to call with (done, total), or None where standard error is no terminal.
+    """Gives a function to call with (done, total), or None where no bar can be drawn.
 
     Args:
         what: What is going on, in a word or two.
     """
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield None
         return
     bar = _LateBar(what)
+    bar.start()
     try:
         yield bar
     finally:
-        bar.close()
+        bar.end()
 
 
-class _LateBar:
-    """Shows itself when the work takes long, and leaves nothing behind."""
+class _LateBar(Thread):
+    """Shows itself when the work takes long, and leaves nothing behind.
+
+    A thread, because a single large file would otherwise be read without a sign of life.
+    """
 
     def __init__(self, what: str) -> None:
+        super().__init__(daemon=True)
         self._what = what
-        self._next = time.monotonic() + _PATIENCE_S
-        self._shown: tuple[Progress, TaskID] | None = None
+        self._done, self._total = 0, 0
+        self._is_over = Event()
 
     def __call__(self, done: int, total: int) -> None:
-        now = time.monotonic()
-        if now < self._next:
-            return
-        self._next = now + _BETWEEN_S
-        if self._shown is None:
-            self._shown = self._start(total)
-        bar, task = self._shown
-        bar.update(task, completed=done)
+        self._done, self._total = done, total
+        if done == total:
+            self.end()  # now, as the caller may have something to say before it returns
 
-    def _start(self, total: int) -> tuple[Progress, TaskID]:
+    def run(self) -> None:
+        if self._is_over.wait(_PATIENCE_S):
+            return
         from rich.console import Console
         from rich.progress import Progress
 
-        bar = Progress(console=Console(stderr=True), transient=True)
-        bar.start()
-        return bar, bar.add_task(self._what, total=total)
+        # No redirection: the streams are the other thread's too.
+        console = Console(stderr=True)
+        bar = Progress(
+            console=console, transient=True, auto_refresh=False, redirect_stdout=False, redirect_stderr=False
+        )
+        with bar:
+            task = bar.add_task(self._what, total=None)
+            while not self._is_over.wait(_BETWEEN_S):
+                bar.update(task, completed=self._done, total=self._total or None, refresh=True)
 
-    def close(self) -> None:
-        if self._shown is not None:
-            self._shown[0].stop()
+    def end(self) -> None:
+        self._is_over.set()
+        self.join()

@@ -7,8 +7,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ._table import Column, bold, lines, width
+from ._output import amount
+from ._table import Column, print_table, width
 from ._text import one_line, visible
+from ._times import age
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,14 +19,12 @@ if TYPE_CHECKING:
 
 _COLUMNS = (
     Column("AGE", right=True),
-    Column("PROJECT", share=0.25),
-    Column("SESSION", share=0),
-    Column("MESSAGES", right=True),
+    Column("PROJECT", share=0.25, keep_end=True),
+    Column("SESSION", rest=True),
+    Column("MSGS", right=True),
     Column("TOKENS", right=True),
     Column("COST", right=True),
 )
-
-_AGES = ((365 * 86_400, "y"), (30 * 86_400, "mo"), (7 * 86_400, "w"), (86_400, "d"), (3_600, "h"), (60, "m"))
 
 
 def print_sessions(infos: Sequence[SessionInfo]) -> None:
@@ -32,12 +32,8 @@ def print_sessions(infos: Sequence[SessionInfo]) -> None:
 
     A session with damage has a `!` before its name or first message.
     """
-    if not infos:
-        return
     now, home, cells = time.time(), str(Path.home()), width()
-    head, *rows = lines(_COLUMNS, [_row(info, now, home, cells) for info in infos], cells)
-    print(bold(head))
-    print("\n".join(rows))
+    print_table(_COLUMNS, [_row(info, now, home, cells) for info in infos])
 
 
 def _row(info: SessionInfo, now: float, home: str, cells: int) -> tuple[str, ...]:
@@ -47,32 +43,19 @@ def _row(info: SessionInfo, now: float, home: str, cells: int) -> tuple[str, ...
         _project(info.cwd, home),
         ("! " if info.damage_count else "") + one_line(info.name or info.first_message, cells),
         f"{info.message_count:,}",
-        amount(usage.total_tokens),
-        f"${usage.cost_total:,.2f}" if usage.cost_total else "",
+        amount(usage.total_tokens) if usage.total_tokens else "",
+        _dollars(usage.cost_total),
     )
 
 
-def age(seconds: float) -> str:
-    """A time span in its greatest unit: `5m`, `3d`, `2mo`."""
-    for unit, name in _AGES:
-        if seconds >= unit:
-            return f"{int(seconds // unit)}{name}"
-    return "now"
-
-
-def amount(number: float) -> str:
-    """A number in three digits or so: `950`, `12.3k`, `4.56M`; empty for 0."""
-    if number < 1000:
-        return f"{number:.0f}" if number else ""
-    for unit in "kMGTPE":
-        number /= 1000
-        if number < 999.5 or unit == "E":
-            break
-    return f"{number:.{max(0, 3 - len(str(int(number))))}f}{unit}"
-
-
 def _project(cwd: str, home: str) -> str:
-    """The end of the folder's path tells most, so that is what is left of a long one."""
     below = cwd.removeprefix(home)
-    path = visible(f"~{below}" if below != cwd and below[:1] in ("", os.sep) else cwd)
-    return path if len(path) <= 30 else "…" + path[-29:]
+    return visible(f"~{below}" if below != cwd and below[:1] in ("", os.sep) else cwd)
+
+
+def _dollars(cost: float) -> str:
+    if not cost:
+        return ""
+    if cost < 0.005:
+        return "<$0.01"
+    return f"${cost:,.2f}" if cost < 99_999.5 else f"${amount(cost)}"

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len, set_cell_size
+from ._output import styled
+from ._text import cells, cut
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
 _GAP = "  "
-_NARROWEST = 8
+_LEAST_REST = 14
 _NO_TERMINAL = 120
 
 
@@ -25,62 +24,65 @@ class Column:
     Attributes:
         title: Its head.
         right: Whether it is set to the right.
-        share: At most this share of the width; 0 for what the others leave over.
+        share: At most this share of the width.
+        rest: Whether it is the one that gets what the others leave over, and for which others are left out.
+        keep_end: Whether of a text too long the end is shown, not the start.
     """
 
     title: str
     right: bool = False
     share: float = 1
+    rest: bool = False
+    keep_end: bool = False
 
 
-def lines(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
-    """The table's lines, the head first, none wider than `width` cells.
+def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+    """Print a head, and a line a row, none wider than the terminal; nothing if there are no rows.
+
+    Where that is too narrow, columns are left out, the last first.
 
     Args:
-        columns: How to set the cells of a row.
-        rows: The cells' texts, visible and without line breaks.
-        width: Cells in a line.
+        columns: How to set the texts of a row; one of them is the `rest`.
+        rows: Their texts, visible and without line breaks.
     """
-    head = [column.title for column in columns]
-    widths = _widths(columns, [head, *rows], width)
-    for row in [head, *rows]:
-        cells = (_set(cell, size, column.right) for cell, size, column in zip(row, widths, columns, strict=True))
-        yield _cut(_GAP.join(cells).rstrip(), width)
+    if not rows:
+        return
+    titles = [column.title for column in columns]
+    widest = [max(map(cells, texts)) for texts in zip(titles, *rows, strict=True)]
+    sizes = _sizes(columns, widest, width())
+    print(styled(_line(columns, titles, sizes), "1"))
+    for row in rows:
+        print(_line(columns, row, sizes))
 
 
 def width() -> int:
     """How many cells a line has: the terminal's or `COLUMNS`, else 120."""
-    return shutil.get_terminal_size((_NO_TERMINAL, 24)).columns
+    return shutil.get_terminal_size((_NO_TERMINAL, 0)).columns
 
 
-def bold(text: str) -> str:
-    """The text in bold, if standard output is a terminal that may show it."""
-    styled = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return f"\x1b[1m{text}\x1b[0m" if styled else text
-
-
-def _widths(columns: Sequence[Column], rows: Iterable[Sequence[str]], width: int) -> list[int]:
-    widest = [max(map(_width, cells)) for cells in zip(*rows, strict=True)]
+def _sizes(columns: Sequence[Column], widest: Sequence[int], width: int) -> list[int]:
+    """How many cells each column gets: 0 if it is left out."""
+    rest = next(number for number, column in enumerate(columns) if column.rest)
     sizes = [
-        min(size, max(_NARROWEST, int(width * column.share))) if column.share else 0
-        for size, column in zip(widest, columns, strict=True)
+        min(most, max(len(column.title), int(width * column.share)))
+        for column, most in zip(columns, widest, strict=True)
     ]
-    left = width - sum(sizes) - len(_GAP) * (len(columns) - 1)
-    return [
-        size if column.share else min(max(left, _NARROWEST), most)
-        for size, most, column in zip(sizes, widest, columns, strict=True)
-    ]
+    sizes[rest] = 0
+    for last in reversed(range(len(columns))):
+        left = width - sum(size + len(_GAP) for size in sizes if size)
+        if left >= min(_LEAST_REST, widest[rest]):
+            break
+        sizes[last] = 0
+    sizes[rest] = min(widest[rest], width - sum(size + len(_GAP) for size in sizes if size))
+    return sizes
 
 
-def _set(text: str, size: int, right: bool) -> str:
-    text = _cut(text, size)
-    padding = " " * (size - _width(text))
-    return padding + text if right else text + padding
+def _line(columns: Sequence[Column], row: Sequence[str], sizes: Sequence[int]) -> str:
+    shown = (_set(text, size, column) for text, size, column in zip(row, sizes, columns, strict=True) if size)
+    return _GAP.join(shown).rstrip()
 
 
-def _cut(text: str, size: int) -> str:
-    return text if _width(text) <= size else set_cell_size(text, size - 1) + "…"
-
-
-def _width(text: str) -> int:
-    return len(text) if text.isascii() else cell_len(text)
+def _set(text: str, size: int, column: Column) -> str:
+    text = cut(text, size, keep_end=column.keep_end)
+    padding = " " * (size - cells(text))
+    return padding + text if column.right else text + padding

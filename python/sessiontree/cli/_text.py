@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
+import sys
 import unicodedata
+from functools import cache
 
 _JOINERS = "\u200c\u200d"  # inside emoji and Persian words; harmless
+_EMOJI_STYLE = "\ufe0f"
 
 
 class _Escapes(dict[int, str]):
     """What `str.translate` is to put for each character, found out once."""
 
+    def __init__(self, encoding: str) -> None:
+        self._encoding = encoding
+
     def __missing__(self, code: int) -> str:
         character = chr(code)
-        if not character.isprintable() and character not in _JOINERS and unicodedata.category(character) != "Zs":
+        if not self._is_harmless(character):
             character = character.encode("unicode_escape").decode("ascii")
         self[code] = character
         return character
 
+    def _is_harmless(self, character: str) -> bool:
+        try:
+            character.encode(self._encoding)
+        except UnicodeEncodeError:
+            return False
+        return character.isprintable() or character in _JOINERS or unicodedata.category(character) == "Zs"
 
-_ESCAPES = _Escapes()
+
+_escapes = cache(_Escapes)
 
 
 def visible(text: str) -> str:
     r"""The text with every character escaped that a terminal would act on or not show.
 
-    Those are control and bidirectional characters, line separators, halves of surrogate pairs and what Unicode has not
-    assigned; they come out as Python would write them (`\x1b`, `\u202e`).
+    Those are control and bidirectional characters, line separators, halves of surrogate pairs, what Unicode has not
+    assigned and what standard output cannot encode; they come out as Python would write them (`\x1b`, `\u202e`).
     """
-    return text.translate(_ESCAPES)
+    return text.translate(_escapes(sys.stdout.encoding))
 
 
 def one_line(text: str, limit: int) -> str:
@@ -35,6 +48,40 @@ def one_line(text: str, limit: int) -> str:
 
     Args:
         text: Any text.
-        limit: How many characters to look at, of a text that may be very long.
+        limit: How many cells there are for it: of a text that may be very long, no more is looked at than fills them,
+            unless it is mostly blank.
     """
-    return visible(" ".join(text[:limit].split()))
+    return visible(" ".join(text.lstrip()[: 4 * limit].split()))
+
+
+def cells(text: str) -> int:
+    """How many cells a visible text takes on any terminal, at most: some join emoji into one, some do not."""
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+def cut(text: str, size: int, *, keep_end: bool = False) -> str:
+    """The text in at most `size` cells, with a mark where some of it is missing.
+
+    Args:
+        text: A visible text.
+        size: How many cells, at least 1.
+        keep_end: Keep its end, not its start.
+    """
+    if cells(text) <= size:
+        return text
+    mark = "…" if visible("…") == "…" else "~"
+    return mark + _start(text[::-1], size - 1)[::-1] if keep_end else _start(text, size - 1) + mark
+
+
+def _start(text: str, size: int) -> str:
+    for end, character in enumerate(text):
+        size -= _cells(character)
+        if size < 0:
+            return text[:end]
+    return text
+
+
+def _cells(character: str) -> int:
+    from rich.cells import get_character_cell_size
+
+    return 1 if character == _EMOJI_STYLE else get_character_cell_size(character)

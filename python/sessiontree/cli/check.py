@@ -5,22 +5,26 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
+from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .._scan import scan, scan_sources
 from ..elyra.paths import store
-from . import DAMAGED, DONE
-from ._output import add_json_arguments, print_json, wants_json
+from . import DAMAGED, DONE, NO_SUCH_SESSION, fail
+from ._arguments import add_json_arguments, add_where_arguments
+from ._output import amount, count, explain_none, note, print_json, styled
 from ._progress import progress
-from ._sessions import amount
 from ._text import visible
+from ._times import took
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
     from .._scan import Scan
-    from ..errors import Damage
+    from .._types import OnProgress
+    from ..errors import Damage, DamageKind
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,38 +33,69 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "Exits with 4 when a file is damaged; notes on what whole files say do not count."
     parser.add_argument("files", metavar="FILE", nargs="*", help="session files or folders of them (the whole store)")
     add_json_arguments(parser, "report")
+    add_where_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read everything, and print what is wrong."""
+    there = [file for file in arguments.files if _exists(file)]
     start = time.perf_counter()
     with progress("Checking") as on_progress:
-        if arguments.files:
-            checked = scan(arguments.files, on_progress=on_progress)
-        else:
-            checked = scan_sources([store(arguments.session_dir, arguments.agent_dir)], on_progress=on_progress)
-    if wants_json(arguments):
-        print_json(arguments, (damage.to_dict() for damage in checked.damage))
+        checked = _scan(arguments, there, on_progress)
+    seconds = time.perf_counter() - start
+    if not print_json(arguments, (damage.to_dict() for damage in checked.damage)):
+        _print(checked.damage)
+    if checked or checked.damage or arguments.files:
+        note(_summary(checked, seconds))
     else:
-        print_damage(checked.damage)
-        if sys.stderr.isatty():
-            print(_summary(checked, time.perf_counter() - start), file=sys.stderr)
-    return DONE if all(damage.is_note for damage in checked.damage) else DAMAGED
-
-
-def print_damage(damage: Iterable[Damage]) -> None:
-    """Print a line a report: `path:line: kind: reason`."""
-    for report in damage:
-        place = visible(str(report.path)) + (f":{report.line}" if report.line is not None else "")
-        print(f"{place}: {report.kind}: {visible(report.reason)}")
+        explain_none(arguments)
+    if not all(damage.is_note for damage in checked.damage):
+        return DAMAGED
+    return DONE if len(there) == len(arguments.files) else NO_SUCH_SESSION
 
 
 def counts(damage: Iterable[Damage]) -> str:
-    """How many reports of each kind there are, in words."""
-    kinds = Counter(report.kind for report in damage)
-    return ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common()) or "none"
+    """How many reports of each kind there are, in words: `damage: 3 line, 1 bytes; notes: none`."""
+    damages: Counter[DamageKind] = Counter()
+    notes: Counter[DamageKind] = Counter()
+    for report in damage:
+        (notes if report.is_note else damages)[report.kind] += 1
+    return f"damage: {_counted(damages)}; notes: {_counted(notes)}"
+
+
+def _counted(kinds: Counter[DamageKind]) -> str:
+    return ", ".join(f"{number:,} {kind}" for kind, number in kinds.most_common()) or "none"
+
+
+def _exists(file: str) -> bool:
+    """Whether there is such a file or folder; if not, says so: the others are to be checked all the same."""
+    try:
+        Path(file).stat()
+    except OSError as error:
+        fail(error, NO_SUCH_SESSION)
+        return False
+    return True
+
+
+def _scan(arguments: argparse.Namespace, files: list[str], on_progress: OnProgress | None) -> Scan:
+    if arguments.files:
+        return scan(files, on_progress=on_progress)
+    return scan_sources([store(arguments.session_dir, arguments.agent_dir)], on_progress=on_progress)
+
+
+def _print(damage: Iterable[Damage]) -> None:
+    """Print `path:line: kind: reason`; on a terminal, each path once, and what it is about below."""
+    if not sys.stdout.isatty():
+        for report in damage:
+            place = f"{report.path}" if report.line is None else f"{report.path}:{report.line}"
+            print(visible(f"{place}: {report.kind}: {report.reason}"))
+        return
+    for path, reports in groupby(damage, key=lambda report: report.path):
+        print(styled(visible(str(path)), "1"))
+        for report in reports:
+            print(visible(f"  {report.line or '':>5}  {report.kind:8}  {report.reason}"))
 
 
 def _summary(checked: Scan, seconds: float) -> str:
     size = amount(sum(info.size_bytes for info in checked))
-    return f"{len(checked):,} sessions, {size}B in {seconds:.2f} s; reports: {counts(checked.damage)}"
+    return f"{count(len(checked), 'session')}, {size}B, in {took(seconds)}; {counts(checked.damage)}"

@@ -5,10 +5,10 @@
 /// The first and the last millisecond that a `datetime` can hold: years 1 to 9999.
 const RANGE: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_300_799_999;
 
-/// A number of milliseconds, fractions and all, if a `datetime` can hold it.
-#[expect(clippy::cast_precision_loss, reason = "both ends are exact in a double")]
-pub(crate) fn number_in_range(ms: f64) -> Option<f64> {
-    (ms >= *RANGE.start() as f64 && ms <= *RANGE.end() as f64).then_some(ms)
+/// A number of milliseconds, cut to a whole one, if a `datetime` can hold it.
+#[expect(clippy::cast_possible_truncation, reason = "what the cast saturates is out of range")]
+pub(crate) fn cut(ms: f64) -> Option<i64> {
+    Some(ms as i64).filter(|ms| RANGE.contains(ms))
 }
 
 /// Reads a time; None if it is none, or none that a `datetime` can hold.

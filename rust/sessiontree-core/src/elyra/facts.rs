@@ -83,7 +83,7 @@ pub(super) struct Facts {
     /// The texts of all messages, if they are wanted.
     all_text: Option<String>,
     /// The newest activity.
-    activity: f64,
+    activity: i64,
     usage: Usage,
     ledger: Ledger,
     records: Vec<Record>,
@@ -138,7 +138,7 @@ impl Facts {
     }
 
     /// Enters the entry in the tree; gives its id.
-    fn take_id<'l>(&mut self, entry: &Entry, intake: &mut Intake<'l>, activity: f64) -> Option<Cow<'l, str>> {
+    fn take_id<'l>(&mut self, entry: &Entry, intake: &mut Intake<'l>, activity: i64) -> Option<Cow<'l, str>> {
         match &mut self.ids {
             Ids::Derived { ids, leaf } => {
                 let id = ids.next(self.record_count);
@@ -252,7 +252,10 @@ impl Facts {
             name: self.name,
             parent_session: self.header.parent_session,
             created_ms: self.header.created_ms,
-            modified_ms: active_ms(self.activity).or(self.header.created_ms).unwrap_or_else(|| stamp.modified_ms()),
+            modified_ms: Some(self.activity)
+                .filter(|&ms| ms > 0)
+                .or(self.header.created_ms)
+                .unwrap_or_else(|| stamp.modified_ms()),
             message_count: self.message_count,
             first_message: self.first_message.unwrap_or_else(|| NO_MESSAGES.to_owned()),
             all_messages_text: self.all_text,
@@ -280,20 +283,12 @@ enum Source<'a> {
 }
 
 /// When a user or assistant message was sent, in Unix milliseconds: as it says itself, else as its entry says.
-fn activity(entry: &Entry, message: &Message, intake: &Intake<'_>) -> f64 {
+fn activity(entry: &Entry, message: &Message, intake: &Intake<'_>) -> i64 {
     if !message.is_spoken() || !message.has_content {
         return NEVER;
     }
-    let own = message.timestamp.and_then(|span| number(span.of(intake.line))).and_then(timestamp::number_in_range);
-    #[expect(clippy::cast_precision_loss, reason = "a datetime's range is exact in a double")]
-    let entrys = || Some(timestamp::parse(&intake.text(entry.timestamp)?)? as f64);
-    own.or_else(entrys).unwrap_or(NEVER)
-}
-
-/// Whole milliseconds, if there was any activity after 1970.
-#[expect(clippy::cast_possible_truncation, reason = "an activity is within a datetime's range")]
-fn active_ms(activity: f64) -> Option<i64> {
-    (activity > 0.0).then_some(activity as i64)
+    let own = message.timestamp.and_then(|span| number(span.of(intake.line))).and_then(timestamp::cut);
+    own.or_else(|| timestamp::parse(&intake.text(entry.timestamp)?)).unwrap_or(NEVER)
 }
 
 /// Trims what Python's `str.strip` trims; None if nothing is left.

@@ -14,7 +14,7 @@ pub(crate) type Number = u32;
 pub(crate) const NONE: Number = Number::MAX;
 
 /// The activity time of what has none: older than any.
-pub(crate) const NEVER: f64 = f64::NEG_INFINITY;
+pub(crate) const NEVER: i64 = i64::MIN;
 
 /// An entry that has an id. Nodes are numbered in file order.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(crate) struct Node {
     parent_id: Number,
     pub(crate) place: Place,
     /// Unix milliseconds.
-    pub(crate) activity: f64,
+    pub(crate) activity: i64,
 }
 
 /// The nodes of one session.
@@ -40,7 +40,7 @@ impl Index {
     /// Enters an entry; false if an earlier one has its id, and is hidden by it from now on.
     ///
     /// A session with 2^32 ids would take 200 GB at the least: what comes after so many is not entered.
-    pub(crate) fn add(&mut self, id: &str, parent_id: Option<&str>, place: Place, activity: f64) -> bool {
+    pub(crate) fn add(&mut self, id: &str, parent_id: Option<&str>, place: Place, activity: i64) -> bool {
         let Some(id) = self.number(id) else { return true };
         let parent_id = parent_id.map_or(Some(NONE), |parent| self.number(parent));
         let (Some(parent_id), Ok(node)) = (parent_id, Number::try_from(self.nodes.len())) else { return true };

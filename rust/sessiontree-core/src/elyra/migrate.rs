@@ -14,12 +14,10 @@ const CURRENT: i64 = 3;
 /// A file's own version, cut to an integer.
 #[expect(clippy::cast_possible_truncation, reason = "the cast saturates, and beyond 3 versions are not told apart")]
 pub(crate) fn version(line: &[u8], span: Option<Span>) -> i64 {
-    match span.map(|span| number(span.of(line))) {
-        None => FIRST,
-        Some(Some(number)) => number.floor() as i64,
-        // Migrating would replace the ids, so a version that is no number is taken for the one that is not migrated.
-        Some(None) => CURRENT,
-    }
+    let Some(raw) = span.map(|span| span.of(line)) else { return FIRST };
+    let whole = str::from_utf8(raw).ok().and_then(|text| text.parse().ok());
+    // Migrating would replace the ids, so a version that is no number is taken for the one that is not migrated.
+    whole.or_else(|| Some(number(raw)? as i64)).unwrap_or(CURRENT)
 }
 
 /// Whether entries of that version have no ids of their own.

@@ -1,6 +1,6 @@
 //! Parent links to a tree: every node once, whatever the links say. No recursion: a tree may be as deep as its file is long.
 
-use super::index::{Index, NONE, Number};
+use super::index::{Index, NEVER, NONE, Number};
 
 /// The tree's links, by node.
 #[derive(Debug)]
@@ -64,22 +64,22 @@ impl Tree {
     }
 
     /// For each node, the newest activity on the path from its root to it.
-    pub(crate) fn newest(&self, index: &Index) -> Vec<f64> {
-        let mut newest = vec![f64::NAN; self.parents.len()];
+    pub(crate) fn newest(&self, index: &Index) -> Vec<i64> {
+        let mut newest = vec![None; self.parents.len()];
         let mut path = Vec::new();
         for start in nodes(index) {
             let mut at = start;
-            while at != NONE && newest[at as usize].is_nan() {
+            while at != NONE && newest[at as usize].is_none() {
                 path.push(at);
                 at = self.parents[at as usize];
             }
-            let mut above = if at == NONE { super::index::NEVER } else { newest[at as usize] };
+            let mut above = if at == NONE { NEVER } else { newest[at as usize].unwrap_or(NEVER) };
             while let Some(node) = path.pop() {
                 above = above.max(index.node(node).activity);
-                newest[node as usize] = above;
+                newest[node as usize] = Some(above);
             }
         }
-        newest
+        newest.into_iter().map(|time| time.unwrap_or(NEVER)).collect()
     }
 }
 
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
     use crate::error::Place;
 
-    fn index(entries: &[(&str, Option<&str>, f64)]) -> Index {
+    fn index(entries: &[(&str, Option<&str>, i64)]) -> Index {
         let mut index = Index::default();
         for (&(id, parent, activity), line) in entries.iter().zip(1..) {
             index.add(id, parent, Place { line, offset: 0 }, activity);
@@ -102,8 +102,7 @@ mod tests {
 
     #[test]
     fn a_circle_is_cut_at_its_first_node() {
-        let index =
-            index(&[("t", Some("b"), 0.0), ("a", Some("c"), 0.0), ("b", Some("a"), 0.0), ("c", Some("b"), 0.0)]);
+        let index = index(&[("t", Some("b"), 0), ("a", Some("c"), 0), ("b", Some("a"), 0), ("c", Some("b"), 0)]);
         let tree = Tree::of(&index);
         assert_eq!((tree.circles.as_slice(), tree.parents.as_slice()), ([1].as_slice(), [2, NONE, 1, 2].as_slice()));
         assert_eq!(tree.tips(&index), [0, 3]);
@@ -111,7 +110,7 @@ mod tests {
 
     #[test]
     fn its_own_parent_is_a_root_and_a_strangers_child_too() {
-        let index = index(&[("a", Some("a"), 0.0), ("b", Some("x"), 0.0)]);
+        let index = index(&[("a", Some("a"), 0), ("b", Some("x"), 0)]);
         let tree = Tree::of(&index);
         assert_eq!((tree.circles.as_slice(), tree.orphans.as_slice()), ([0].as_slice(), [1].as_slice()));
         assert_eq!(index.parent(1), Err("x"));
@@ -119,7 +118,7 @@ mod tests {
 
     #[test]
     fn the_last_of_several_with_one_id_stands_for_it() {
-        let index = index(&[("a", None, 0.0), ("b", Some("a"), 0.0), ("a", Some("b"), 0.0)]);
+        let index = index(&[("a", None, 0), ("b", Some("a"), 0), ("a", Some("b"), 0)]);
         let tree = Tree::of(&index);
         assert!(index.is_hidden(0));
         assert_eq!((tree.circles.as_slice(), tree.tips(&index)), ([1].as_slice(), vec![2]));
@@ -127,8 +126,8 @@ mod tests {
 
     #[test]
     fn the_newest_on_a_path_may_stand_anywhere() {
-        let index = index(&[("c", Some("b"), 1.0), ("a", None, 5.0), ("b", Some("a"), 3.0), ("d", Some("a"), 7.0)]);
-        assert_eq!(Tree::of(&index).newest(&index), [5.0, 5.0, 5.0, 7.0]);
+        let index = index(&[("c", Some("b"), 1), ("a", None, 5), ("b", Some("a"), 3), ("d", Some("a"), 7)]);
+        assert_eq!(Tree::of(&index).newest(&index), [5, 5, 5, 7]);
     }
 
     #[test]
@@ -136,7 +135,7 @@ mod tests {
         let mut index = Index::default();
         let place = Place { line: 1, offset: 0 };
         for number in 0..1_000_000 {
-            index.add(&number.to_string(), Some(&(number + 1).to_string()), place, 0.0);
+            index.add(&number.to_string(), Some(&(number + 1).to_string()), place, 0);
         }
         let tree = Tree::of(&index);
         assert_eq!((tree.orphans.as_slice(), tree.tips(&index)), ([999_999].as_slice(), vec![0]));
