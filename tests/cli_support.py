@@ -12,18 +12,19 @@ import subprocess
 import sys
 import tempfile
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 COMMAND = (sys.executable, "-m", "sessiontree")
 
 SLOW = """
 import sys, time
+import rich.progress  # so that on a busy machine, too, there is time left to see the bar
 from sessiontree import _native, cli
 
 fast = _native.scan
@@ -124,9 +125,19 @@ class Shown:
 
 @dataclass(frozen=True)
 class Home:
-    """A user's home; all of the user's sessions are in it."""
+    """A user's home; all of the user's sessions are in it.
+
+    Attributes:
+        folder: Where it is.
+        variables: What the command finds in its environment, besides what is always there.
+    """
 
     folder: Path
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    def given(self, **variables: str) -> Home:
+        """The same home, with more variables in the environment."""
+        return replace(self, variables={**self.variables, **variables})
 
     @property
     def agent(self) -> Path:
@@ -140,22 +151,21 @@ class Home:
         path.write_bytes(data)
         return path
 
-    def environment(self, **variables: str) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
         inherited = {name: value for name, value in os.environ.items() if not _VARIABLES.match(name)}
-        return inherited | {"HOME": str(self.folder), "TZ": "UTC", "TERM": "xterm-256color"} | variables
+        return inherited | {"HOME": str(self.folder), "TZ": "UTC", "TERM": "xterm-256color", **self.variables}
 
     def run(
         self,
         *arguments: str | Path,
         cwd: Path | None = None,
         command: Sequence[str] = COMMAND,
-        **variables: str,
     ) -> subprocess.CompletedProcess[str]:
         """Run the command without a terminal."""
         return subprocess.run(
             [*command, *arguments],
             cwd=cwd or self.folder,
-            env=self.environment(**variables),
+            env=self.environment(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -164,15 +174,15 @@ class Home:
             timeout=60,
         )
 
-    def rows(self, *arguments: str | Path, **variables: str) -> list[dict[str, Any]]:
+    def rows(self, *arguments: str | Path) -> list[dict[str, Any]]:
         """What the command gives as JSON, a line a row; it must have gone well."""
-        done = self.run(*arguments, "--jsonl", **variables)
+        done = self.run(*arguments, "--jsonl")
         assert (done.returncode, done.stderr) == (0, "")
         return [json.loads(line) for line in done.stdout.splitlines()]
 
-    def ids(self, *arguments: str | Path, **variables: str) -> list[str]:
+    def ids(self, *arguments: str | Path) -> list[str]:
         """The ids of the sessions that are listed, in that order."""
-        return [row["id"] for row in self.rows("list", *arguments, **variables)]
+        return [row["id"] for row in self.rows("list", *arguments)]
 
     def on_terminal(
         self,
@@ -182,7 +192,6 @@ class Home:
         elsewhere: str | None = None,
         interrupt_at: str | None = None,
         command: Sequence[str] = COMMAND,
-        **variables: str,
     ) -> Shown:
         """Run the command on a terminal of that size.
 
@@ -193,7 +202,6 @@ class Home:
             elsewhere: `stdout` or `stderr`, if one is redirected into a file.
             interrupt_at: Interrupt the command when this has been sent to the terminal.
             command: What to run.
-            variables: More of the environment.
         """
         import fcntl
         import pty
@@ -204,7 +212,7 @@ class Home:
         with tempfile.TemporaryFile() as file:
             streams: dict[str, Any] = {"stdout": its, "stderr": its} | ({elsewhere: file} if elsewhere else {})
             process = subprocess.Popen(
-                [*command, *arguments], cwd=self.folder, env=self.environment(**variables), stdin=its, **streams
+                [*command, *arguments], cwd=self.folder, env=self.environment(), stdin=its, **streams
             )
             os.close(its)
             raw = b""

@@ -51,17 +51,17 @@ def records_of(entry: Entry, reports: list[Found]) -> list[Record]:
     timestamp, model = string(entry.json, "timestamp"), _model(entry)
     records: list[Record] = []
     for usage in _usages(entry):
-        if not isinstance(usage, dict):
+        if isinstance(usage, dict):
+            numbers, odd_count = _numbers(usage)
+            reports += [entry.line.report("value")] * odd_count
+            records.append(Record(numbers, model, response_id, entry.id, timestamp, place=len(records)))
+        elif usage is not None:
             reports.append(entry.line.report("value"))
-            continue
-        numbers, odd_count = _numbers(usage)
-        reports += [entry.line.report("value")] * odd_count
-        records.append(Record(numbers, model, response_id, entry.id, timestamp, len(records)))
     return records
 
 
 def _usages(entry: Entry) -> list[object]:
-    """What stands in the places for usage, null left out."""
+    """What stands in the places for usage; None where there is none."""
     found: list[object] = []
     if entry.role in ("assistant", "toolResult"):
         found.append(entry.message.get("usage"))
@@ -69,7 +69,7 @@ def _usages(entry: Entry) -> list[object]:
         found += _model_usages(object_(entry.message, "details").get("modelUsage"))
     if entry.type in ("compaction", "branch_summary", "usage"):
         found.append(entry.json.get("usage"))
-    return [usage for usage in found if usage is not None]
+    return found
 
 
 def _model_usages(value: object) -> list[object]:

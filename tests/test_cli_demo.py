@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
+    """A home with an empty folder for temporary files."""
     (tmp_path / "tmp").mkdir()
-    return Home(tmp_path)
+    return Home(tmp_path).given(TMPDIR=str(tmp_path / "tmp"))
 
 
 def demo(home: Home, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the demo in a temporary folder of its own, with few sessions."""
-    return home.run("demo", "--sessions", "30", *arguments, TMPDIR=str(home.folder / "tmp"))
+    """Run the demo with few sessions."""
+    return home.run("demo", "--sessions", "30", *arguments)
 
 
 def folder(home: Home) -> Path:
@@ -77,7 +78,7 @@ def test_the_commands_that_it_names_work(home: Home) -> None:
     said = demo(home).stdout
     commands = [line.split()[1:] for line in said.splitlines() if line.startswith("  sessiontree")]
     assert [command[0] for command in commands] == ["list", "list", "check", "demo"]
-    everything, project, check, remove = (home.run(*command, TMPDIR=str(home.folder / "tmp")) for command in commands)
+    everything, project, check, remove = (home.run(*command) for command in commands)
     assert everything.returncode == project.returncode == remove.returncode == 0
     assert len(everything.stdout.splitlines()) > len(project.stdout.splitlines()) > 1
     assert check.returncode == 4

@@ -51,7 +51,7 @@ def test_a_line_a_session_newest_first(home: Home) -> None:
     )
     home.add("3", session("3", cwd="", time=ago(days=800), text="", cost=0.001))
     home.add("4", session("4", cwd="/work/site", time=ago(days=65)) + b"{")
-    done = home.run("list", "--all", COLUMNS="60")
+    done = home.given(COLUMNS="60").run("list", "--all")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         "AGE  PROJECT     SESSION         MSGS  TOKENS    COST",
@@ -69,13 +69,13 @@ def test_a_narrow_table_leaves_columns_out_before_it_cuts_what_a_session_is_abou
         ("200", " 3d  /work/long-names/app  Rename the configuration loader     2     950  $0.50"),
         ("80", " 3d  /work/long-names/app  Rename the configuration loader     2     950  $0.50"),
         ("60", " 3d  …long-names/app  Rename the confi…     2     950  $0.50"),
-        ("48", " 3d  …g-names/app  Rename th…     2     950"),
-        ("44", " 3d  …-names/app  Rename the config…     2"),
-        ("40", " 3d  …names/app  Rename the con…"),
+        ("48", " 3d  …g-names/app  Rename the con…     2     950"),
+        ("40", " 3d  …names/app  Rename the confi…     2"),
+        ("32", " 3d  …mes/app  Rename the confi…"),
         ("20", " 3d  Rename the con…"),
         ("10", "Rename th…"),
     ]:
-        done = home.run("list", "--all", COLUMNS=columns)
+        done = home.given(COLUMNS=columns).run("list", "--all")
         assert done.stdout.splitlines()[1] == row
 
 
@@ -83,7 +83,7 @@ def test_numbers_of_any_size_take_little_room(home: Home) -> None:
     sizes = [0.4, 999.4, 999.5, 9_994, 9_995, 99_949, 99_950, 99_999.5, 999_499, 999_500, 1.5e18, 1e300]
     for number, size in enumerate(sizes):
         home.add(str(number), session(str(number), time=ago(days=number + 1), tokens=size, cost=size))
-    lines = home.run("list", "--all", COLUMNS="100").stdout.splitlines()[1:]
+    lines = home.given(COLUMNS="100").run("list", "--all").stdout.splitlines()[1:]
     assert [line.split()[-2:] for line in lines] == [
         ["0", "$0.40"],
         ["999", "$999.40"],
@@ -102,14 +102,14 @@ def test_numbers_of_any_size_take_little_room(home: Home) -> None:
 
 def test_ascii_output_stays_within_its_width(home: Home) -> None:
     home.add("1", session(cwd="/été/" + "x" * 50, text="日本 " * 20))
-    lines = home.run("list", "--all", COLUMNS="60", PYTHONIOENCODING="ascii").stdout.splitlines()
+    lines = home.given(COLUMNS="60", PYTHONIOENCODING="ascii").run("list", "--all").stdout.splitlines()
     assert lines[1].split()[1:3] == ["~" + "x" * 14, r"\u65e5\u672c"]
     assert all(line.isascii() and len(line) <= 60 for line in lines)
 
 
 def test_no_output_is_styled_but_a_terminals(home: Home) -> None:
     home.add("1", session())
-    assert "\x1b" not in home.run("list", "--all", FORCE_COLOR="1").stdout
+    assert "\x1b" not in home.given(FORCE_COLOR="1").run("list", "--all").stdout
 
 
 # Which sessions
@@ -152,13 +152,13 @@ def test_homes(home: Home) -> None:
     flat_named = {**named, "ELYRA_CODING_AGENT_SESSION_DIR": str(flat)}
 
     assert home.ids("--all") == ["elyra"]
-    assert home.ids("--all", **named) == ["elsewhere"]
-    assert home.ids("--all", **flat_named) == ["flat too", "flat"]
-    assert home.ids("-C", "/work/app", **flat_named) == ["flat"]
-    assert home.ids("--all", "--agent-dir", home.agent, **flat_named) == ["elyra"]
+    assert home.given(**named).ids("--all") == ["elsewhere"]
+    assert home.given(**flat_named).ids("--all") == ["flat too", "flat"]
+    assert home.given(**flat_named).ids("-C", "/work/app") == ["flat"]
+    assert home.given(**flat_named).ids("--all", "--agent-dir", home.agent) == ["elyra"]
     assert home.ids("--all", "--agent-dir", elsewhere, "--session-dir", flat) == ["flat too", "flat"]
-    assert home.ids("--all", "--pi", **flat_named) == ["pi"]
-    assert home.ids("--all", "--pi", PI_CODING_AGENT_DIR=str(pi)) == ["other pi"]
+    assert home.given(**flat_named).ids("--all", "--pi") == ["pi"]
+    assert home.given(PI_CODING_AGENT_DIR=str(pi)).ids("--all", "--pi") == ["other pi"]
 
 
 def test_since_and_until(home: Home) -> None:
@@ -180,8 +180,9 @@ def test_dates_are_local_and_may_have_23_hours(home: Home) -> None:
     # in Berlin, 2026-03-29 is from 23:00 to 22:00 UTC
     for time in ("28T22:59", "28T23:00", "29T21:59", "29T22:00"):
         home.add(time[:5], session(time, time=f"2026-03-{time}:00.000Z"))
+    berlin = "CET-1CEST,M3.5.0,M10.5.0/3"
     day = ("--since", "2026-03-29", "--until", "2026-03-29")
-    assert home.ids("--all", *day, TZ="Europe/Berlin") == ["29T21:59", "28T23:00"]
+    assert home.given(TZ=berlin).ids("--all", *day) == ["29T21:59", "28T23:00"]
 
 
 # The order and the number
@@ -230,8 +231,8 @@ def test_json_is_what_the_api_gives(home: Home) -> None:
     expected = [info.to_dict() for info in SessionManager.list_all(agent_dir=home.agent)]
     assert len(expected) == 2
     for variables in ({}, {"PYTHONIOENCODING": "ascii"}, {"PYTHONIOENCODING": "latin-1"}):
-        assert home.rows("list", "--all", **variables) == expected
-        assert json.loads(home.run("list", "--all", "--json", **variables).stdout) == expected
+        assert home.given(**variables).rows("list", "--all") == expected
+        assert json.loads(home.given(**variables).run("list", "--all", "--json").stdout) == expected
 
 
 def test_json_of_nothing(home: Home) -> None:
@@ -372,7 +373,9 @@ def open_home() -> Iterator[Home]:
 def run_as_nobody(open_home: Home) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run the command as a user who may not read the path that comes first."""
     tests = str(Path(__file__).parent)
-    return lambda *arguments: open_home.run(*arguments, command=[sys.executable, "-c", AS_NOBODY], PYTHONPATH=tests)
+    return lambda *arguments: open_home.given(PYTHONPATH=tests).run(
+        *arguments, command=[sys.executable, "-c", AS_NOBODY]
+    )
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")

@@ -146,6 +146,7 @@ def test_files_that_vanish_are_left_out_without_a_word(tmp_path: Path) -> None:
     data = _session("s", [10])
     session = read(data)
     assert session is not None
+    write(tmp_path / "stays.jsonl", data)
     paths = [write(tmp_path / f"{number}.jsonl", data) for number in range(50)]
 
     def remove_and_restore() -> None:

@@ -330,6 +330,11 @@ def test_the_same_response_counts_once() -> None:
     assert found.usage.input == 5
 
 
+def test_a_response_with_several_records_is_the_same_place_by_place() -> None:
+    message = {"role": "toolResult", "responseId": "r", "details": {"modelUsage": [{"input": 2}, {"input": 4}]}}
+    assert session(answered("a", "r", input=1), entry("b", type="message", message=message)).usage.input == 5
+
+
 def test_records_of_which_one_has_no_response_are_the_same_if_all_else_is() -> None:
     lines = [answered("a", "r", input=1), answered("a", input=1), answered("a", time="u", input=1)]
     assert session(*lines).usage.input == 2

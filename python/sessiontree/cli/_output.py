@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _json
 from ..elyra.paths import pi_agent_dir, store
-from ._text import visible
+from ._text import encoding, visible
 
 if TYPE_CHECKING:
     import argparse
@@ -21,7 +21,7 @@ def print_json(arguments: argparse.Namespace, rows: Iterable[Mapping[str, Any]])
 
     What is not ASCII is escaped where a terminal would act on it, or where other bytes than UTF-8 would come out.
     """
-    escaped = sys.stdout.isatty() or codecs.lookup(sys.stdout.encoding).name != "utf-8"
+    escaped = sys.stdout.isatty() or codecs.lookup(encoding()).name != "utf-8"
     texts = (_json.dumps(row, escaped=escaped) for row in rows)
     if arguments.jsonl:
         for text in texts:

@@ -34,13 +34,18 @@ class _Escapes(dict[int, str]):
 _escapes = cache(_Escapes)
 
 
+def encoding() -> str:
+    """Standard output's encoding."""
+    return sys.stdout.encoding or "utf-8"  # None for a StringIO that somebody put there
+
+
 def visible(text: str) -> str:
     r"""The text with every character escaped that a terminal would act on or not show.
 
     Those are control and bidirectional characters, line separators, halves of surrogate pairs, what Unicode has not
     assigned and what standard output cannot encode; they come out as Python would write them (`\x1b`, `\u202e`).
     """
-    return text.translate(_escapes(sys.stdout.encoding))
+    return text.translate(_escapes(encoding()))
 
 
 def one_line(text: str, limit: int) -> str:
@@ -55,7 +60,7 @@ def one_line(text: str, limit: int) -> str:
 
 
 def cells(text: str) -> int:
-    """How many cells a visible text takes on any terminal, at most: some join emoji into one, some do not."""
+    """How many cells a visible text takes at most: some terminals join emoji into one, some do not."""
     return len(text) if text.isascii() else sum(map(_cells, text))
 
 
@@ -81,7 +86,10 @@ def _start(text: str, size: int) -> str:
     return text
 
 
+@cache
 def _cells(character: str) -> int:
-    from rich.cells import get_character_cell_size
-
-    return 1 if character == _EMOJI_STYLE else get_character_cell_size(character)
+    if character == _EMOJI_STYLE:
+        return 1  # makes what is before it twice as wide, on some
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -95,11 +95,9 @@ def _show(found: Scan, store: Path, seconds: float) -> None:
     print_sessions(found[:_ROWS])
     print(f"\n{counts(found.damage).capitalize()}.")
     print_table(_REPORT_COLUMNS, [_report(damage) for damage in found.damage[:_REPORTS]])
-    name = shlex.quote(str(store))
     print(f"\nThe store is kept in {visible(str(store))}. To go on:")
-    print(visible(f"  sessiontree list --all --sort cost --agent-dir {name}"))
-    print(visible(f"  sessiontree list -C {shlex.quote(found[0].cwd)} --agent-dir {name}"))
-    print(visible(f"  sessiontree check --agent-dir {name}"))
+    for command in ("list --all --sort cost", *(f"list -C {shlex.quote(info.cwd)}" for info in found[:1]), "check"):
+        print(visible(f"  sessiontree {command} --agent-dir {shlex.quote(str(store))}"))
     print("  sessiontree demo --remove")
 
 

@@ -14,6 +14,7 @@ from ._arguments import add_json_arguments, add_where_arguments, at_least
 from ._output import count, explain_none, note, print_json
 from ._progress import progress
 from ._sessions import print_sessions
+from ._text import one_line
 from ._times import WHEN, since, until
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ _SORTS: dict[str, tuple[Callable[[SessionInfo], Any], bool]] = {
     "cost": (lambda info: info.usage.cost_total, True),
     "size": (lambda info: info.size_bytes, True),
     "project": (lambda info: info.cwd, False),
-    "name": (lambda info: (info.name or info.first_message).casefold(), False),
+    "name": (lambda info: one_line(info.name or info.first_message, 80).casefold(), False),
 }
 """By what to sort, and whether the greatest comes first."""
 

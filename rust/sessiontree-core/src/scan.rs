@@ -202,9 +202,7 @@ fn put_together(read: Vec<std::result::Result<Box<Session>, Damage>>, mut damage
     let mut scan = Scan { infos: Vec::with_capacity(sessions.len()), damage, usage: Usage::default() };
     let mut ledger = Ledger::default();
     for session in sessions {
-        for record in session.records.iter().filter(|record| ledger.enter(record.identity)) {
-            scan.usage.add(record);
-        }
+        session.records.iter().filter(|record| ledger.enter(record.identity)).for_each(|record| scan.usage.add(record));
         scan.damage.extend(session.damage);
         scan.infos.push(session.info);
     }

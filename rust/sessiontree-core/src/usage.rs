@@ -117,7 +117,7 @@ impl IdentityKeys {
     }
 }
 
-/// The records that have been counted.
+/// The records that there have been.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     responses: HashSet<NonZeroU128>,
@@ -126,22 +126,19 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// Enters a record; false if it is there already.
+    /// Enters a record; false if there has been one that it equals.
     ///
     /// Two records that both have a response id are one if those are equal; any others, if their contents are.
     pub(crate) fn enter(&mut self, identity: Identity) -> bool {
         let Identity { response, content } = identity;
-        let known = |set: &HashSet<NonZeroU128>| content.is_some_and(|content| set.contains(&content));
+        let known = |set: &HashSet<_>| content.is_some_and(|content| set.contains(&content));
         let is_new = match response {
             Some(id) => !self.responses.contains(&id) && !known(&self.contents_without),
             None => !known(&self.contents_without) && !known(&self.contents_with_response),
         };
-        if is_new {
-            self.responses.extend(response);
-            let contents =
-                if response.is_some() { &mut self.contents_with_response } else { &mut self.contents_without };
-            contents.extend(content);
-        }
+        self.responses.extend(response);
+        let contents = if response.is_some() { &mut self.contents_with_response } else { &mut self.contents_without };
+        contents.extend(content);
         is_new
     }
 }
@@ -345,6 +342,7 @@ mod tests {
         assert!(!ledger.enter(one(None, "a")), "the same entry, and one has no response id");
         assert!(ledger.enter(one(None, "c")));
         assert!(!ledger.enter(one(Some("r3"), "c")));
+        assert!(!ledger.enter(one(Some("r3"), "d")), "one that is left out is known all the same");
         assert!(ledger.enter(keys.identity(None, None, &Tokens::default(), 0)));
         assert!(ledger.enter(keys.identity(None, None, &Tokens::default(), 0)), "nothing to know it by");
     }

@@ -215,19 +215,20 @@ impl Facts {
         let mut count = |number, tokens| {
             let content = id.map(|id| (id, time.as_deref()));
             let identity = keys.identity(response_id.as_deref(), content, &tokens, number);
+            let record = Record { tokens, model: Arc::clone(&model), identity };
             if self.ledger.enter(identity) {
-                let record = Record { tokens, model: Arc::clone(&model), identity };
                 self.usage.add(&record);
-                self.records.push(record);
             }
+            self.records.push(record);
         };
         if let Some(tokens) = usage.and_then(|span| usage::read(span.of(line), nesting, &mut odd)) {
             count(0, tokens);
         }
         if let Some(span) = model_usage {
-            let mut numbers = 1..;
+            let mut number = 0;
             usage::read_model_usage(span.of(line), nesting, &mut odd, &mut |tokens| {
-                count(numbers.next().unwrap_or(usize::MAX), tokens);
+                number += 1;
+                count(number, tokens);
             });
         }
     }
@@ -310,7 +311,7 @@ fn report_tree(index: &Index, reports: &mut Reports) -> usize {
         reports.add(DamageKind::Circle, index.node(node).place, reason);
     }
     let tips = tree.tips(index);
-    if let (Some(leaf), true) = (index.leaf(), tips.len() > 1) {
+    if let Some(leaf) = index.leaf().filter(|&leaf| tips != [leaf]) {
         let newest = tree.newest(index);
         for &tip in tips.iter().filter(|&&tip| newest[tip as usize] > newest[leaf as usize]) {
             let reason = || format!("the branch that ends at {:?} is newer than the leaf's", excerpt(index.id(tip)));

@@ -59,7 +59,7 @@ impl<'a> Listing<'a> {
     /// What the line holds; an error if it is to be skipped.
     fn check(&mut self, line: &[u8]) -> Result<Checked, Flaw> {
         let checked = check(line, &mut self.nesting)?;
-        let is_header = checked.first.kind == Kind::Session;
+        let is_header = checked.first.kind == Kind::Session && checked.first.id.is_some();
         if matches!(self.state, State::BeforeHeader) && checked.objects > 1 && !is_header {
             return Err(Flaw { at: 0, what: "several records stand on one line before the header" });
         }

@@ -35,7 +35,7 @@ pub(crate) struct Wanted<'a> {
 pub(crate) struct Session {
     pub(crate) info: SessionInfo,
     pub(crate) damage: Vec<Damage>,
-    /// Its usage records, each once.
+    /// Its usage records, repeated ones too: what equals one of them equals it in other files as well.
     pub(crate) records: Vec<Record>,
 }
 
