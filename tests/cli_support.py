@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 COMMAND = (sys.executable, "-m", "sessiontree")
 
 SLOW = """
-import sys, time
+import signal, sys, time
 import rich.progress  # so that on a busy machine, too, there is time left to see the bar
 from sessiontree import _native, cli
 
@@ -36,6 +36,7 @@ def scan(sources, on_progress, *more):
     return fast(sources, on_progress, *more)
 
 _native.scan = scan
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job is born without
 sys.exit(cli.main())
 """
 """The command, with a scan that takes more than a second."""

@@ -50,11 +50,11 @@ def records_of(entry: Entry, reports: list[Found]) -> list[Record]:
     response_id = string(entry.message if entry.type == "message" else entry.json, "responseId") or None
     timestamp, model = string(entry.json, "timestamp"), _model(entry)
     records: list[Record] = []
-    for usage in _usages(entry):
+    for place, usage in enumerate(_usages(entry)):
         if isinstance(usage, dict):
             numbers, odd_count = _numbers(usage)
             reports += [entry.line.report("value")] * odd_count
-            records.append(Record(numbers, model, response_id, entry.id, timestamp, place=len(records)))
+            records.append(Record(numbers, model, response_id, entry.id, timestamp, place))
         elif usage is not None:
             reports.append(entry.line.report("value"))
     return records

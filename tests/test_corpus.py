@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import json
-import shutil
 import signal
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +25,14 @@ MEAN_BYTES = 8_000
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     """A store small enough to be read with plain json, large enough for every case."""
-    return write_corpus(tmp_path_factory.mktemp("corpus") / "store", sessions=SESSIONS, mean_bytes=MEAN_BYTES, jobs=1)
+    return write_corpus(tmp_path_factory.mktemp("corpus") / "store", sessions=SESSIONS, mean_bytes=MEAN_BYTES)
 
 
 @pytest.fixture(scope="module")
 def clean(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     """The same without damage, and larger, so that rare entries occur."""
     folder = tmp_path_factory.mktemp("corpus") / "clean"
-    return write_corpus(folder, sessions=SESSIONS, mean_bytes=25_000, damage=False, jobs=1)
+    return write_corpus(folder, sessions=SESSIONS, mean_bytes=25_000, damage=False)
 
 
 def files(folder: Path) -> list[Path]:
@@ -109,7 +109,7 @@ def test_entries_come_in_their_variants(clean: Corpus) -> None:
 
 
 def test_large_sessions_have_branches_compactions_and_images(tmp_path: Path) -> None:
-    corpus = write_corpus(tmp_path / "store", profile="large", sessions=5, mean_bytes=4_000_000, jobs=1)
+    corpus = write_corpus(tmp_path / "store", profile="large", sessions=5, mean_bytes=4_000_000)
     assert any(b'{"type":"image","data":"' in path.read_bytes() for path in files(corpus.folder))
     for path in files(corpus.folder):
         header, *rest = entries(path)
@@ -160,11 +160,10 @@ def test_sizes_are_what_was_asked_for(tmp_path: Path, profile: str, sessions: in
 # How it is made
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_the_same_options_give_the_same_bytes_and_times(tmp_path: Path, store: Corpus, jobs: int) -> None:
-    again = write_corpus(tmp_path / "again", sessions=SESSIONS, mean_bytes=MEAN_BYTES, jobs=jobs)
+def test_the_same_options_give_the_same_bytes_and_times(tmp_path: Path, store: Corpus) -> None:
+    again = write_corpus(tmp_path / "again", sessions=SESSIONS, mean_bytes=MEAN_BYTES)
     assert snapshot(again.folder) == snapshot(store.folder)
-    assert again.to_dict() == {**store.to_dict(), "folder": str(tmp_path / "again")}
+    assert again == replace(store, folder=tmp_path / "again")
 
 
 def test_another_seed_gives_another_store(tmp_path: Path) -> None:
@@ -173,10 +172,9 @@ def test_another_seed_gives_another_store(tmp_path: Path) -> None:
     assert not snapshot(one.folder).keys() - {"corpus.json"} & snapshot(two.folder).keys()
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_progress_counts_files_and_may_stop_the_work(tmp_path: Path, jobs: int) -> None:
+def test_progress_counts_files_and_may_stop_the_work(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
-    write_corpus(tmp_path / "store", sessions=9, mean_bytes=3_000, jobs=jobs, on_progress=lambda *at: told.append(at))
+    write_corpus(tmp_path / "store", sessions=9, mean_bytes=3_000, on_progress=lambda *at: told.append(at))
     assert told == [(done, 9) for done in range(1, 10)]
     remove_corpus(tmp_path / "store")
 
@@ -184,37 +182,29 @@ def test_progress_counts_files_and_may_stop_the_work(tmp_path: Path, jobs: int) 
         raise LookupError(done, total)
 
     with pytest.raises(LookupError):
-        write_corpus(tmp_path / "store", sessions=9, mean_bytes=3_000, jobs=jobs, on_progress=stop)
+        write_corpus(tmp_path / "store", sessions=9, mean_bytes=3_000, on_progress=stop)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_failing_worker_is_an_error_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", shutil.which("false"))
-    with pytest.raises(ChildProcessError, match="0 of 9 sessions"):
-        write_corpus(tmp_path / "store", sessions=9, mean_bytes=3_000, jobs=2)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_ctrl_c_ends_the_workers_and_leaves_nothing(tmp_path: Path, jobs: int) -> None:
+def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
     program = (
-        "import pathlib, runpy, signal, sys\n"
+        "import pathlib, signal, sys\n"
+        "from sessiontree._corpus import write_corpus\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background job ignores it
-        "write = runpy.run_path(sys.argv[1])['write_corpus']\n"
-        "write(pathlib.Path(sys.argv[2]), jobs=int(sys.argv[3]), on_progress=lambda *at: print(at, flush=True))\n"
+        "write_corpus(pathlib.Path(sys.argv[1]), on_progress=lambda *at: print(at, flush=True))\n"
     )
-    command = [sys.executable, "-c", program, _corpus.__file__, str(tmp_path / "store"), str(jobs)]
+    command = [sys.executable, "-c", program, str(tmp_path / "store")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "(1, 2000)\n"
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=20)  # workers share its stderr: this waits for them too
+        _, errors = process.communicate(timeout=20)
     assert process.returncode == -signal.SIGINT
     assert errors.rstrip().endswith("KeyboardInterrupt")
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("options", [{"profile": "huge"}, {"sessions": 0}, {"mean_bytes": 0}, {"jobs": 0}])
+@pytest.mark.parametrize("options", [{"profile": "huge"}, {"sessions": 0}, {"mean_bytes": 0}])
 def test_bad_options_are_refused_before_anything_is_written(tmp_path: Path, options: dict[str, Any]) -> None:
     for make in (write_corpus, open_corpus):
         with pytest.raises(ValueError, match="expected"):
@@ -223,13 +213,15 @@ def test_bad_options_are_refused_before_anything_is_written(tmp_path: Path, opti
 
 
 def test_it_imports_nothing_but_the_standard_library() -> None:
-    tree = ast.parse(Path(_corpus.__file__).read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            assert {alias.name for alias in node.names} <= sys.stdlib_module_names
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0
-            assert node.module in sys.stdlib_module_names | {"collections.abc"}
+    modules = list(Path(_corpus.__file__).parent.glob("*.py"))
+    assert len(modules) > 1
+    for module in modules:
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                assert {alias.name for alias in node.names} <= sys.stdlib_module_names
+            elif isinstance(node, ast.ImportFrom) and node.level != 1:
+                assert node.level == 0
+                assert node.module in sys.stdlib_module_names | {"collections.abc"}
 
 
 # Whose it is
@@ -243,11 +235,8 @@ def small(
     mean_bytes: int = 3_000,
     seed: int = 1,
     damage: bool = True,
-    jobs: int | None = None,
 ) -> Corpus:
-    return open_corpus(
-        folder, profile=profile, sessions=sessions, mean_bytes=mean_bytes, seed=seed, damage=damage, jobs=jobs
-    )
+    return open_corpus(folder, profile=profile, sessions=sessions, mean_bytes=mean_bytes, seed=seed, damage=damage)
 
 
 def names(folder: Path) -> list[str]:
@@ -257,10 +246,10 @@ def names(folder: Path) -> list[str]:
 def test_an_existing_store_is_used_if_it_was_made_with_the_same_options(tmp_path: Path) -> None:
     made = small(tmp_path / "store")
     (tmp_path / "store/mine").touch()
-    assert small(tmp_path / "store", jobs=2) == made
+    assert small(tmp_path / "store") == made
     assert (tmp_path / "store/mine").exists()
     (tmp_path / "store").rename(tmp_path / "moved")
-    assert small(tmp_path / "moved") == Corpus.from_dict({**made.to_dict(), "folder": tmp_path / "moved"})
+    assert small(tmp_path / "moved") == replace(made, folder=tmp_path / "moved")
 
 
 @pytest.mark.parametrize(
@@ -284,7 +273,7 @@ def test_writing_always_makes_it_anew(tmp_path: Path) -> None:
 
 
 def test_an_empty_folder_may_become_a_store(tmp_path: Path) -> None:
-    assert small(tmp_path / "store").to_dict()["folder"] == str(tmp_path / "store")
+    assert small(tmp_path / "store").folder == tmp_path / "store"
     (tmp_path / "empty").mkdir()
     assert small(tmp_path / "empty").folder == tmp_path / "empty"
 

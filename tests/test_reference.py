@@ -166,6 +166,11 @@ def test_white_space_and_nuls_at_the_ends_of_a_line() -> None:
     assert damage_of(*lines) == [("bytes", 3), ("bytes", 4), ("bytes", 5), ("line", 6), ("line", 7)]
 
 
+def test_a_line_beyond_the_limit_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reference.MAX_LINE_BYTES", len(entry("a")) - 1)
+    assert damage_of("", " " * len(entry("a")), entry("a"), entry("a")[1:]) == [("line", 3), ("line", 4), ("line", 5)]
+
+
 def test_offsets_count_the_mark_at_the_start() -> None:
     found = read(b"\xef\xbb\xbf{\n" + HEADER + b"{", mtime_ms=0)
     assert found is not None
@@ -208,9 +213,14 @@ def test_what_may_stand_before_the_header(before: bytes, kinds: list[str]) -> No
     assert [kind for kind, _, _ in found.damage] == kinds
 
 
-@pytest.mark.parametrize("first", ['{"type":"message"}', '{"type":"session"}', '{"type":"session","id":""}'])
+@pytest.mark.parametrize("first", ['{"type":"message"}', '{"type":"session"}', '{"type":"session","id":null}'])
 def test_a_file_that_starts_with_another_entry_is_no_session(first: str) -> None:
     assert read(first.encode() + b"\n" + HEADER) is None
+
+
+def test_an_empty_id_makes_a_header_and_an_entry_but_no_node() -> None:
+    found = session('{"id":""}', entry("a", ""), header=HEADER.replace(b'"s"', b'""'))
+    assert (found.id, found.entry_count, found.leaf_id, found.tip_count, found.damage) == ("", 2, "a", 1, [])
 
 
 @pytest.mark.parametrize(
@@ -330,9 +340,12 @@ def test_the_same_response_counts_once() -> None:
     assert found.usage.input == 5
 
 
-def test_a_response_with_several_records_is_the_same_place_by_place() -> None:
-    message = {"role": "toolResult", "responseId": "r", "details": {"modelUsage": [{"input": 2}, {"input": 4}]}}
-    assert session(answered("a", "r", input=1), entry("b", type="message", message=message)).usage.input == 5
+def test_the_records_of_a_response_are_the_same_place_by_place() -> None:
+    details = {"modelUsage": [{}, {"input": 2}, {"input": 4}]}
+    message = {"role": "toolResult", "responseId": "r", "usage": {"input": 8}, "details": details}
+    without = {**message, "usage": None}
+    lines = [entry(name, type="message", message=said) for name, said in [("b", without), ("c", message)]]
+    assert session(answered("a", "r", input=1), *lines).usage.input == 7
 
 
 def test_records_of_which_one_has_no_response_are_the_same_if_all_else_is() -> None:
@@ -399,6 +412,7 @@ def test_a_store_is_newest_first_and_each_file_once(tmp_path: Path) -> None:
     (tmp_path / "sessions/c").symlink_to(tmp_path / "sessions/b")
     (tmp_path / "sessions/a/dangling.jsonl").symlink_to("nowhere")
     (tmp_path / "sessions/a/folder.jsonl").mkdir()
+    write(tmp_path / "sessions/a/empty.jsonl", b"")
     rows = read_store(tmp_path)
     assert [path for path, _ in rows] == [same, new, tmp_path / "sessions/a/link.jsonl"]
     assert [found.modified for _, found in rows] == [2000, 2000, 1000]

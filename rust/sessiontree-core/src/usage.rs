@@ -7,7 +7,7 @@ use std::num::NonZeroU128;
 use std::sync::Arc;
 
 use crate::error::excerpt;
-use crate::json::{Flaw, Nesting, Scanner, number, text};
+use crate::json::{Flaw, Nesting, Scanner, number};
 
 /// Under what records stand that name no model.
 pub(crate) const NO_MODEL: &str = "tools and summaries";
@@ -294,11 +294,6 @@ fn for_members<'a>(raw: &'a [u8], nesting: &mut Nesting, mut member: impl FnMut(
         Ok(())
     });
     debug_assert!(walked.is_ok(), "the line was scanned before");
-}
-
-/// `provider/model`, where both are there.
-pub(crate) fn model_name(provider: Option<&[u8]>, model: Option<&[u8]>) -> Option<String> {
-    Some(format!("{}/{}", text(provider?), text(model?)))
 }
 
 #[cfg(test)]

@@ -129,11 +129,12 @@ impl Facts {
         self.activity = self.activity.max(activity);
         let id = self.take_id(entry, intake, activity);
         match entry.kind {
-            Kind::Message => self.take_message(entry, message, intake, id.as_deref()),
+            Kind::Message => self.take_message(message, intake),
             Kind::SessionInfo => self.name = intake.text(entry.name).and_then(|name| stripped(&name)),
-            Kind::Compaction | Kind::BranchSummary => self.take_usage(entry, Source::Entry, intake, id.as_deref()),
-            Kind::Usage => self.take_usage(entry, Source::UsageEntry, intake, id.as_deref()),
             _ => {}
+        }
+        if let Some(usage) = UsageSpans::of(entry, message) {
+            self.take_usage(&usage, id.as_deref(), intake);
         }
     }
 
@@ -157,17 +158,12 @@ impl Facts {
         }
     }
 
-    fn take_message(&mut self, entry: &Entry, message: Option<&Message>, intake: &mut Intake<'_>, id: Option<&str>) {
+    fn take_message(&mut self, message: Option<&Message>, intake: &Intake<'_>) {
         self.message_count += 1;
         let Some(message) = message else { return };
         let is_first = self.first_message.is_none() && message.role == Role::User;
         if message.is_spoken() && (is_first || self.all_text.is_some()) {
             self.take_text(message.text(intake.line), is_first);
-        }
-        match message.role {
-            Role::Assistant => self.take_usage(entry, Source::Assistant(message), intake, id),
-            Role::ToolResult => self.take_usage(entry, Source::ToolResult(message), intake, id),
-            Role::User | Role::Other => {}
         }
     }
 
@@ -186,28 +182,12 @@ impl Facts {
         }
     }
 
-    fn take_usage(&mut self, entry: &Entry, source: Source<'_>, intake: &mut Intake<'_>, id: Option<&str>) {
+    fn take_usage(&mut self, spans: &UsageSpans, id: Option<&str>, intake: &mut Intake<'_>) {
         let line = intake.line;
-        let (usage, response_id) = match source {
-            Source::Assistant(message) | Source::ToolResult(message) => (message.usage, message.response_id),
-            Source::Entry | Source::UsageEntry => (entry.usage, entry.response_id),
-        };
-        let (provider, model) = match source {
-            Source::Assistant(message) => (message.provider, message.model),
-            Source::UsageEntry => (entry.provider, entry.model),
-            Source::ToolResult(_) | Source::Entry => (None, None),
-        };
-        let model_usage = match source {
-            Source::ToolResult(message) => message.model_usage,
-            _ => None,
-        };
-        if usage.is_none() && model_usage.is_none() {
-            return;
-        }
-        let response_id = intake.text(response_id);
-        let time = intake.text(entry.timestamp);
-        let model = match usage::model_name(provider.map(|span| span.of(line)), model.map(|span| span.of(line))) {
-            Some(name) => self.usage.model(&name),
+        let response_id = intake.text(spans.response_id);
+        let time = intake.text(spans.timestamp);
+        let model = match intake.text(spans.provider).zip(intake.text(spans.model)) {
+            Some((provider, model)) => self.usage.model(&format!("{provider}/{model}")),
             None => Arc::clone(&self.no_model),
         };
         let Intake { place, reports, nesting, keys, .. } = intake;
@@ -221,10 +201,10 @@ impl Facts {
             }
             self.records.push(record);
         };
-        if let Some(tokens) = usage.and_then(|span| usage::read(span.of(line), nesting, &mut odd)) {
+        if let Some(tokens) = spans.usage.and_then(|span| usage::read(span.of(line), nesting, &mut odd)) {
             count(0, tokens);
         }
-        if let Some(span) = model_usage {
+        if let Some(span) = spans.model_usage {
             let mut number = 0;
             usage::read_model_usage(span.of(line), nesting, &mut odd, &mut |tokens| {
                 number += 1;
@@ -273,14 +253,49 @@ impl Facts {
     }
 }
 
-/// Where an entry's usage records stand.
-#[derive(Clone, Copy)]
-enum Source<'a> {
-    Assistant(&'a Message),
-    ToolResult(&'a Message),
-    /// A `usage` entry, which names its model.
-    UsageEntry,
-    Entry,
+/// Where an entry's usage records stand, and what tells whose they are.
+#[derive(Default)]
+struct UsageSpans {
+    usage: Option<Span>,
+    model_usage: Option<Span>,
+    provider: Option<Span>,
+    model: Option<Span>,
+    response_id: Option<Span>,
+    timestamp: Option<Span>,
+}
+
+impl UsageSpans {
+    /// None if the entry has none.
+    fn of(entry: &Entry, message: Option<&Message>) -> Option<Self> {
+        let message_role = message.map(|message| (message, message.role));
+        let spans = match (entry.kind, message_role) {
+            (Kind::Message, Some((message, Role::Assistant))) => Self {
+                usage: message.usage,
+                provider: message.provider,
+                model: message.model,
+                response_id: message.response_id,
+                ..Self::default()
+            },
+            (Kind::Message, Some((message, Role::ToolResult))) => Self {
+                usage: message.usage,
+                model_usage: message.model_usage,
+                response_id: message.response_id,
+                ..Self::default()
+            },
+            (Kind::Compaction | Kind::BranchSummary, _) => {
+                Self { usage: entry.usage, response_id: entry.response_id, ..Self::default() }
+            }
+            (Kind::Usage, _) => Self {
+                usage: entry.usage,
+                provider: entry.provider,
+                model: entry.model,
+                response_id: entry.response_id,
+                ..Self::default()
+            },
+            _ => return None,
+        };
+        (spans.usage.is_some() || spans.model_usage.is_some()).then_some(Self { timestamp: entry.timestamp, ..spans })
+    }
 }
 
 /// When a user or assistant message was sent, in Unix milliseconds: as it says itself, else as its entry says.
