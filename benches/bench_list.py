@@ -3,8 +3,8 @@
     pytest benches                      the sizes that are quoted; writes 1.4 GB of stores on the first run
     pytest benches --scale 0.02         a look whether it still works
 
-Each store is listed by the core (on all processors, and on one thread), by `tests/reference.py` with orjson, and read by
-the floor. The reference's answer is the one that every other must give. Beside the times, `extra_info` has the bytes,
+Each store is listed by the core (on all processors, and on one thread), by `tests/reference.py` with orjson, and read
+by the floor. The reference's answer is the one that the core must give. Beside the times, `extra_info` has the bytes,
 gigabytes a second, ratios of medians, and peak memory in megabytes.
 """
 
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 import pytest
+
 import reference
 from sessiontree import SessionManager
 from support import info_facts, session_facts
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from conftest import MakeStore
     from pytest_benchmark.fixture import BenchmarkFixture
+
+    from conftest import MakeStore
 
 Result = TypeVar("Result")
 

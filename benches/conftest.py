@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
+
 from sessiontree import _corpus
 
 if TYPE_CHECKING:
@@ -22,7 +23,11 @@ STORES = {"A": "default", "B": "small", "C": "large"}
 
 
 class MakeStore(Protocol):
-    def __call__(self, name: str) -> _corpus.Corpus: ...
+    """Makes the store of that name, or finds it where an earlier run left it."""
+
+    def __call__(self, name: str, /) -> _corpus.Corpus:
+        """The store, and what a reader must find in it."""
+        ...
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -37,7 +42,7 @@ def is_full_size(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture(scope="session")
 def store(request: pytest.FixtureRequest) -> MakeStore:
-    """Makes a store, or finds it where an earlier run left it."""
+    """Stores of the scale that was asked for."""
     scale = request.config.getoption("--scale")
     base = Path(os.environ.get("SESSIONTREE_BENCHES") or Path(tempfile.gettempdir()) / "sessiontree-benches")
 

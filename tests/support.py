@@ -81,7 +81,8 @@ def vectors() -> list[Path]:
 
 
 def vector_file(folder: Path) -> Path:
-    return next(folder.glob("*.jsonl"))
+    [path] = folder.glob("*.jsonl")
+    return path
 
 
 def vector_rows(folder: Path) -> list[Facts]:

@@ -46,8 +46,9 @@ def test_the_demo_from_beginning_to_end(home: Home) -> None:
     found = scan(store)
     lines = first.stdout.splitlines()
 
+    time = r"[\d.]+ m?s \([\d.]+ GB/s\)"
     size = sum(info.size_bytes for info in found)
-    assert re.fullmatch(rf"Read {len(found)} sessions, {size / 1e6:.2f}MB, in [\d.]+ m?s \([\d.]+ GB/s\)\.", lines[0])
+    assert re.fullmatch(rf"Read 30 files, {size / 1e6:.2f}MB, in {time}: {len(found)} sessions\.", lines[0])
     assert lines[2].split()[:3] == ["AGE", "PROJECT", "SESSION"]
     newest = [(info.name or info.first_message).split()[0] for info in found[:5]]
     for line, info, word in zip(lines[3:8], found, newest, strict=False):

@@ -47,7 +47,10 @@ def test_a_line_a_session_newest_first(home: Home) -> None:
     app = f"{home.folder}/app"
     home.add("1", session("1", cwd=app, time=ago(days=3), name="Fix the parser", tokens=1_234, cost=0.5))
     home.add(
-        "2", session("2", cwd="/work/site", time=ago(minutes=5), text="Add\n\n  a page", answers=12, tokens=45_678)
+        "2",
+        session(
+            "2", cwd="/work/site", time=ago(minutes=5), text="\n" * 5_000 + "Add\n\n  a page", answers=12, tokens=45_678
+        ),
     )
     home.add("3", session("3", cwd="", time=ago(days=800), text="", cost=0.001))
     home.add("4", session("4", cwd="/work/site", time=ago(days=65)) + b"{")
@@ -60,6 +63,13 @@ def test_a_line_a_session_newest_first(home: Home) -> None:
         "2mo  /work/site  ! Hello            2",
         " 2y              (no messages)      2          <$0.01",
     ]
+
+
+def test_a_home_is_a_tilde(home: Home) -> None:
+    for number, cwd in enumerate(["/work/si", "/work/si/te", "/work/site", "/work"]):
+        home.add(str(number), session(cwd=cwd, time=ago(days=number + 1)))
+    done = home.given(HOME="/work/si").run("list", "--all", "--agent-dir", home.agent)
+    assert [line.split()[1] for line in done.stdout.splitlines()[1:]] == ["~", "~/te", "/work/site", "/work"]
 
 
 def test_a_narrow_table_leaves_columns_out_before_it_cuts_what_a_session_is_about(home: Home) -> None:
@@ -329,10 +339,11 @@ def test_quiet_when_nobody_reads_on(home: Home) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
-@pytest.mark.parametrize("size", [10, 1_000_000])
-def test_a_full_disk_is_told_of(home: Home, size: int) -> None:
-    home.add("1", session(text="x" * size))
-    done = home.run("-c", 'exec "$@" >/dev/full', "sh", *COMMAND, "list", "--all", "--json", command=["sh"])
+@pytest.mark.parametrize(("count", "size"), [(1, 10), (1, 1_000_000), (300, 100)])
+def test_a_full_disk_is_told_of_once(home: Home, count: int, size: int) -> None:
+    for number in range(count):
+        home.add(str(number), session(text="x" * size))
+    done = home.run("-c", 'exec "$@" >/dev/full', "sh", *COMMAND, "list", "--all", "--jsonl", command=["sh"])
     assert (done.returncode, done.stderr) == (1, "sessiontree: No space left on device\n")
 
 

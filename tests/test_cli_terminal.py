@@ -197,6 +197,7 @@ def test_no_bar_without_a_terminal_that_can_draw_one(home: Home) -> None:
     for variables, elsewhere in [({"TERM": "dumb"}, None), ({}, "stderr")]:
         shown = home.given(**variables).on_terminal("list", "--all", command=SLOWLY, elsewhere=elsewhere)
         assert "Reading" not in shown.raw + shown.elsewhere
+        assert "AGE" in shown.lines[0]
 
 
 def test_the_bar_fits_a_narrow_terminal(home: Home) -> None:

@@ -167,8 +167,12 @@ def test_white_space_and_nuls_at_the_ends_of_a_line() -> None:
 
 
 def test_a_line_beyond_the_limit_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reference.MAX_LINE_BYTES", len(entry("a")) - 1)
-    assert damage_of("", " " * len(entry("a")), entry("a"), entry("a")[1:]) == [("line", 3), ("line", 4), ("line", 5)]
+    limit = len(HEADER.strip())
+    monkeypatch.setattr("reference.MAX_LINE_BYTES", limit)
+    assert damage_of(" " * limit, " " * (limit + 1), entry("a").ljust(limit), entry("b").ljust(limit + 1)) == [
+        ("line", 3),
+        ("line", 5),
+    ]
 
 
 def test_offsets_count_the_mark_at_the_start() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pickle
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +13,7 @@ from support import write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 HEADER = b'{"type":"session","version":3,"id":"%s","timestamp":"2026-01-05T10:00:00.000Z","cwd":"/home/user/p"}\n'
 ASSISTANT = (

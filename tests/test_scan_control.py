@@ -8,12 +8,15 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from sessiontree import SessionManager, scan
 from support import write
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LINE = b'{"type":"message","id":"e%07d","parentId":null,"message":{"role":"user","content":"%s"}}\n'
 PROMPTLY_S = 0.1
@@ -65,6 +68,8 @@ def test_what_a_callback_raises_ends_the_scan_at_once(store: Path) -> None:
 INTERRUPTED = """
 import signal, sys, threading, time
 from sessiontree import scan
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background starts with it ignored
 
 def interrupt():
     global sent

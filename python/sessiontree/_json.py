@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 
-def dumps(value: Any, *, escaped: bool = False) -> str:
+def dumps(value: object, *, escaped: bool = False) -> str:
     """One line of JSON.
 
     Args:

@@ -1,15 +1,14 @@
 """The Rust core, as Python sees it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypedDict, final
+from typing import Any, final
 
-from ._types import OnProgress, StrPath
-from .errors import Damage
+from ._types import Layout, OnProgress, ScanRow, StrPath
 from .usage import Usage
 
-Layout: TypeAlias = Literal["agent", "flat", "any"]
+__all__ = ["SessionInfo", "restore", "scan"]
 
 @final
 class SessionInfo:
@@ -83,13 +82,6 @@ class SessionInfo:
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
 
-class ScanRow(TypedDict):
-    """What `scan` gives: rows newest first, damage by path and line, and the usage of all, each record once."""
-
-    infos: list[SessionInfo]
-    damage: list[Damage]
-    usage: Usage
-
 def scan(
     sources: Sequence[tuple[Layout, StrPath]],
     on_progress: OnProgress | None,
@@ -98,3 +90,6 @@ def scan(
     strict: bool,
 ) -> ScanRow:
     """Read every session that the sources hold."""
+
+def restore(state: Mapping[str, Any]) -> SessionInfo:
+    """The `SessionInfo` that was pickled."""

@@ -12,8 +12,8 @@ from .elyra.paths import store
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ._native import Layout, SessionInfo
-    from ._types import OnProgress, StrPath
+    from ._native import SessionInfo
+    from ._types import Layout, OnProgress, StrPath
     from .errors import Damage
     from .usage import Usage
 
@@ -24,8 +24,8 @@ class Scan(Sequence["SessionInfo"]):
     A sequence of `SessionInfo`; slices are tuples. Two scans are equal when all they hold is.
 
     Attributes:
-        damage: All damage and notes, by path and line; sessions with damage are in the sequence all the same, files that
-            could not be read are only here.
+        damage: All damage and notes, by path and line; sessions with damage are in the sequence all the same, files
+            that could not be read are only here.
         usage: Tokens and cost of all sessions. Forks carry copies of their parent's entries; each record counts once.
     """
 
@@ -86,15 +86,16 @@ def scan(
 
     Args:
         source: None is Elyra's agent folder. A folder is read by what it holds: `sessions/` makes it an agent folder,
-            `*.jsonl` a folder of session files, folders of such files a sessions folder; whatever fits is read. A file is
-            itself. An iterable is all of these together; a file is read once.
-        on_progress: Called with (files read, files in all) after each file, in this thread. What it raises ends the scan
-            and is raised here.
+            `*.jsonl` a folder of session files, folders of such files a sessions folder; whatever fits is read. A file
+            is itself. An iterable is all of these together; a file is read once.
+        on_progress: Called with (files read, files in all) after each file, in this thread. What it raises ends the
+            scan and is raised here.
         threads: How many threads to read with, at most as many as there are processors; None means that many.
         strict: Raise at the first damage, by path and line, instead of reporting it; notes are still reported.
 
     Returns:
-        The sessions and their damage. A file in a folder that is no session is left out; one that was named is reported.
+        The sessions and their damage. A file in a folder that is no session is left out; one that was named is
+        reported.
 
     Raises:
         FileNotFoundError: A source does not exist.

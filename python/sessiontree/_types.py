@@ -1,13 +1,29 @@
-"""Names for the arguments that many functions take."""
+"""Names for what many functions take or give."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
+
+if TYPE_CHECKING:
+    from ._native import SessionInfo
+    from .errors import Damage
+    from .usage import Usage
 
 StrPath: TypeAlias = str | os.PathLike[str]
 """A path as callers give it."""
 
 OnProgress: TypeAlias = Callable[[int, int], object]
 """Called with (files read, files in all); what it returns is ignored."""
+
+Layout: TypeAlias = Literal["agent", "flat", "any"]
+"""How sessions lie in a folder: as an agent's, all of them directly, or as the contents show."""
+
+
+class ScanRow(TypedDict):
+    """What the core's scan gives: rows newest first, damage by path and line, and the usage of all."""
+
+    infos: list[SessionInfo]
+    damage: list[Damage]
+    usage: Usage

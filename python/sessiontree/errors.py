@@ -7,7 +7,7 @@ argument is a `TypeError` or `ValueError`. Everything else that this package rai
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path  # noqa: TC003  who asks for a dataclass's types gets them
 from typing import Any, Literal
 
 DamageKind = Literal["line", "joined", "bytes", "header", "repeated", "file", "parent", "circle", "tip", "value"]

@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:  # a full disk, say; Python would try again at exit, and complain at length
         with suppress(OSError):
             sys.stdout.close()
-        return code if code == FAILED else fail(error, FAILED)
+        return fail(error, FAILED)
     return code
 
 
@@ -63,8 +63,6 @@ def _run(argv: Sequence[str]) -> int:
         code: int = arguments.run(arguments)
     except KeyboardInterrupt:
         return _INTERRUPTED
-    except FileNotFoundError as error:
-        return fail(error, NO_SUCH_SESSION)
     except ValueError as error:
         return fail(error, USAGE)
     except (OSError, SessionError, RuntimeError) as error:  # the last from the core, without threads, and for no home

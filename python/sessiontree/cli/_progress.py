@@ -9,7 +9,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from .._types import OnProgress
 
@@ -18,7 +18,7 @@ _BETWEEN_S = 0.1
 
 
 @contextmanager
-def progress(what: str) -> Iterator[OnProgress | None]:
+def progress(what: str) -> Generator[OnProgress | None]:
     """Gives a function to call with (done, total), or None where no bar can be drawn.
 
     Args:

@@ -54,9 +54,9 @@ def one_line(text: str, limit: int) -> str:
     Args:
         text: Any text.
         limit: How many cells there are for it: of a text that may be very long, no more is looked at than fills them,
-            unless it is mostly blank.
+            unless it is mostly blanks and accents.
     """
-    return visible(" ".join(text.lstrip()[: 4 * limit].split()))
+    return visible(" ".join(text.lstrip()[: 4 * limit].split())[: 2 * limit])
 
 
 def cells(text: str) -> int:
@@ -79,6 +79,8 @@ def cut(text: str, size: int, *, keep_end: bool = False) -> str:
 
 
 def _start(text: str, size: int) -> str:
+    if text.isascii():
+        return text[:size]
     for end, character in enumerate(text):
         size -= _cells(character)
         if size < 0:

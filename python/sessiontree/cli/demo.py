@@ -52,17 +52,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the store unless it is there, scan it, and show what came of it."""
-    folder = _own_folder()
-    store = folder / "agent"
+    store = _own_folder() / "agent"
     if arguments.remove:
         _remove(store)
         return DONE
     with progress("Writing a sample store") as on_progress:
-        _corpus.open_corpus(store, sessions=arguments.sessions, mean_bytes=_MEAN_BYTES, on_progress=on_progress)
+        corpus = _corpus.open_corpus(
+            store, sessions=arguments.sessions, mean_bytes=_MEAN_BYTES, on_progress=on_progress
+        )
     start = time.perf_counter()
     with progress("Reading it") as on_progress:
         found = scan(store, on_progress=on_progress)
-    _show(found, store, time.perf_counter() - start)
+    _show(found, corpus, time.perf_counter() - start)
     return DONE
 
 
@@ -88,16 +89,17 @@ def _remove(store: Path) -> None:
     print(visible(f"Removed {store}" if is_removed else f"There is no sample store at {store}"))
 
 
-def _show(found: Scan, store: Path, seconds: float) -> None:
-    size = sum(info.size_bytes for info in found)
+def _show(found: Scan, corpus: _corpus.Corpus, seconds: float) -> None:
+    store, size = str(corpus.folder), sum(info.size_bytes for info in found)
     rate = f"{size / seconds / 1e9:.2f} GB/s"
-    print(f"Read {count(len(found), 'session')}, {amount(size)}B, in {took(seconds)} ({rate}).\n")
+    print(f"Read {count(corpus.sessions, 'file')}, {amount(size)}B, in {took(seconds)} ({rate}): ", end="")
+    print(f"{count(len(found), 'session')}.\n")
     print_sessions(found[:_ROWS])
     print(f"\n{counts(found.damage).capitalize()}.")
     print_table(_REPORT_COLUMNS, [_report(damage) for damage in found.damage[:_REPORTS]])
-    print(f"\nThe store is kept in {visible(str(store))}. To go on:")
+    print(f"\nThe store is kept in {visible(store)}. To go on:")
     for command in ("list --all --sort cost", *(f"list -C {shlex.quote(info.cwd)}" for info in found[:1]), "check"):
-        print(visible(f"  sessiontree {command} --agent-dir {shlex.quote(str(store))}"))
+        print(visible(f"  sessiontree {command} --agent-dir {shlex.quote(store)}"))
     print("  sessiontree demo --remove")
 
 

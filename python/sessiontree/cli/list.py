@@ -83,7 +83,7 @@ def _show(infos: list[SessionInfo], arguments: argparse.Namespace) -> None:
         limit = max(5, shutil.get_terminal_size().lines - 3)  # the head, the note below, the prompt
     shown = infos[: limit or None]
     print_sessions(shown)
-    notes = []
+    notes: list[str] = []
     if len(shown) < len(infos):
         notes.append(f"{len(infos) - len(shown):,} more: --limit 0 lists them")
     if any(info.damage_count for info in shown):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import logging
 from typing import TYPE_CHECKING
 
@@ -10,10 +9,11 @@ from .. import _native
 from . import paths
 
 if TYPE_CHECKING:
+    import builtins
     from pathlib import Path
 
-    from .._native import Layout, SessionInfo
-    from .._types import OnProgress, StrPath
+    from .._native import SessionInfo
+    from .._types import Layout, OnProgress, StrPath
 
 _log = logging.getLogger("sessiontree")
 
@@ -49,8 +49,8 @@ class SessionManager:
             threads: How many threads to read with, at most as many as there are processors; None means that many.
 
         Returns:
-            The sessions, by `modified`, equal times by path; empty when there are none. What cannot be read is left out,
-            with one logged warning; `scan` tells what it was.
+            The sessions, by `modified`, equal times by path; empty when there are none. What cannot be read is left
+            out, with one logged warning; `scan` tells what it was.
 
         Raises:
             PermissionError: The folder cannot be read.
@@ -105,5 +105,5 @@ def _list(
     row = _native.scan([source], on_progress, threads, text, False)
     unread = sum(damage.kind == "file" for damage in row["damage"])
     if unread:
-        _log.warning("%d session files could not be read; scan() tells which", unread)
+        _log.warning("could not be read: %d (scan() and `sessiontree check` tell what and why)", unread)
     return row["infos"]

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .._native import Layout
-    from .._types import StrPath
+    from .._types import Layout, StrPath
 
 _WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 

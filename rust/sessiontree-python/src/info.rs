@@ -15,6 +15,10 @@ use crate::call::call;
 use crate::rows;
 
 /// One session, as a listing shows it.
+///
+/// Frozen, hashable, and picklable. Equality and `repr` leave `all_messages_text` out.
+///
+/// Rule: docs/reading.md, "A listing's row".
 #[pyclass(frozen, module = "sessiontree._native")]
 pub(crate) struct SessionInfo {
     row: core::SessionInfo,
@@ -28,51 +32,66 @@ impl From<core::SessionInfo> for SessionInfo {
 
 #[pymethods]
 impl SessionInfo {
+    /// The session's file.
     #[getter]
     fn path(&self) -> &Path {
         &self.row.path
     }
 
+    /// The id in the header.
     #[getter]
     fn id(&self) -> &str {
         &self.row.id
     }
 
+    /// The project's folder, from the header; empty when it names none.
     #[getter]
     fn cwd(&self) -> &str {
         &self.row.cwd
     }
 
+    /// The name someone gave the session, trimmed; None without one.
     #[getter]
     fn name(&self) -> Option<&str> {
         self.row.name.as_deref()
     }
 
+    /// The session that this one was forked or branched from, as the header names it, or None.
     #[getter]
     fn parent_session_path(&self) -> Option<&Path> {
         self.row.parent_session.as_deref().map(Path::new)
     }
 
+    /// The header's time (UTC); None when it cannot be read.
     #[getter]
     fn created<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.row.created_ms.map(|ms| datetime(py, ms)).transpose()
     }
 
+    /// The newest user or assistant message's time, else the header's, else the file's (UTC).
     #[getter]
     fn modified<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         datetime(py, self.row.modified_ms)
     }
 
+    /// How many entries are messages, of whatever role.
     #[getter]
     fn message_count(&self) -> u64 {
         self.row.message_count
     }
 
+    /// The text of the first user message that has any, else `"(no messages)"`.
     #[getter]
     fn first_message(&self) -> &str {
         &self.row.first_message
     }
 
+    /// The texts of all user and assistant messages, joined by blanks.
+    ///
+    /// Read from the file at each access, unless the listing was told to load it (`text=True`).
+    ///
+    /// Raises:
+    /// ConflictError: The file has changed or gone since it was listed.
     #[getter]
     fn all_messages_text<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match &self.row.all_messages_text {
@@ -81,36 +100,43 @@ impl SessionInfo {
         }
     }
 
+    /// How many bytes were read.
     #[getter]
     fn size_bytes(&self) -> u64 {
         self.row.size_bytes
     }
 
+    /// How many entries there are, the header left out.
     #[getter]
     fn entry_count(&self) -> u64 {
         self.row.entry_count
     }
 
+    /// The id of the entry where the session stands, or None when no entry has one.
     #[getter]
     fn leaf_id(&self) -> Option<&str> {
         self.row.leaf_id.as_deref()
     }
 
+    /// How many branches end somewhere: entries without children.
     #[getter]
     fn tip_count(&self) -> u64 {
         self.row.tip_count
     }
 
+    /// Tokens and cost over all entries, abandoned branches included; each record once.
     #[getter]
     fn usage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         rows::usage(py, &self.row.usage)
     }
 
+    /// How much damage the file has; notes do not count.
     #[getter]
     fn damage_count(&self) -> u64 {
         self.row.damage_count
     }
 
+    /// The file's own format version; 1 when it names none.
     #[getter]
     fn version(&self) -> i64 {
         self.row.version
