@@ -91,7 +91,7 @@ def lists(items: Text) -> Text:
 
 TOKENS = ("input", "output", "cacheRead", "cacheWrite", "totalTokens")
 COST = objects({"total": NUMBERS}, dict.fromkeys(TOKENS[:4], NUMBERS))
-USAGE = objects({"input": NUMBERS, "cost": st.one_of(COST, COST, NUMBERS)}, dict.fromkeys(TOKENS[1:], NUMBERS))
+USAGE = objects({"input": NUMBERS, "cost": st.one_of(COST, NUMBERS)}, dict.fromkeys(TOKENS[1:], NUMBERS))
 ODD_USAGE = st.one_of(USAGE, objects({}, dict.fromkeys(TOKENS, NUMBERS)), pool("{}"))
 HELD_USAGE = st.one_of(ODD_USAGE, objects({"usage": ODD_USAGE}, {"input": NUMBERS}))
 MODEL_USAGE = st.one_of(

@@ -188,7 +188,7 @@ def test_the_bar_is_gone_before_a_warning_is_said(home: Home) -> None:
     seen = home.on_terminal("list", "--all", command=SLOWLY, elsewhere="stdout")
     assert "Reading" in seen.raw
     [warning, rest] = seen.screen()
-    assert warning.startswith("sessiontree: 1 session file")
+    assert warning.startswith("sessiontree: could not be read: 1")
     assert rest == ""
 
 

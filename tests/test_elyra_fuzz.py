@@ -20,15 +20,38 @@ if TYPE_CHECKING:
     from sessiontree import Scan
 
 
+HEADER = b'{"type":"session","version":3,"id":"s"}\n'
+LINEAR_HEADER = b'{"type":"session","id":"v1-100488"}\n'  # of 194 derived ids, the last would repeat an earlier one
+
+
+def _chain(numbers: range) -> bytes:
+    """Entries in this order, each the child of the number before its own."""
+    return b"".join(b'{"type":"custom","id":"%d","parentId":"%d"}\n' % (number, number - 1) for number in numbers)
+
+
+EXTREMES = {
+    "more damage than is kept": HEADER + b"[\n" * 10_000 + b'{"id":"a","parentId":"b"}\n[\n[\n',
+    "derived ids that collide": LINEAR_HEADER + b'{"type":"custom"}\n' * 194,
+    "deep nesting": HEADER + b'{"id":"a","b":' + b'[{"c":' * 100_000 + b"1" + b"}]" * 100_000 + b"}",
+    "deep nesting, cut off": HEADER + b'{"id":"a","b":' + b'[{"c":' * 100_000 + b"1" + b"}]" * 99_999 + b"}",
+    "many objects on one line": HEADER + b'{"type":"custom"}' * 50_000,
+    "a long chain": HEADER + _chain(range(50_000)),
+    "a long chain, children first": HEADER + _chain(range(50_000, 0, -1)),
+    "a long circle": HEADER + _chain(range(50_000)) + b'{"id":"-1","parentId":"49999"}',
+    "the same id throughout": HEADER + b'{"id":"a","parentId":"a"}\n' * 9_000,
+    "a key given many times": HEADER + b'{"id":"a"' + b',"id":"b"' * 50_000 + b"}",
+    "NULs alone": b"\0" * 100_000,
+    "a tail of NULs": HEADER + b"\0" * 100_000,
+}
+
+
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where each example's file is written, over the one before."""
     return tmp_path_factory.mktemp("fuzz") / "session.jsonl"
 
 
-@given(data=strategies.session_files())
-@settings(max_examples=strategies.EXAMPLES, deadline=None)
-def test_a_file_is_read_as_the_reference_reads_it(path: Path, data: bytes) -> None:
+def _assert_read_as_the_reference_reads(path: Path, data: bytes) -> None:
     write(path, data)
     session = read(data, mtime_ms=FILE_TIME * 1000)
     found = scan(path)
@@ -39,6 +62,25 @@ def test_a_file_is_read_as_the_reference_reads_it(path: Path, data: bytes) -> No
     assert reports(found.damage) == session.damage
     assert asdict(found.usage) == asdict(session.usage)
     assert path.read_bytes() == data
+
+
+@given(data=strategies.session_files())
+@settings(max_examples=strategies.EXAMPLES, deadline=None)
+def test_a_file_is_read_as_the_reference_reads_it(path: Path, data: bytes) -> None:
+    _assert_read_as_the_reference_reads(path, data)
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+def test_an_extreme_file_is_read_as_the_reference_reads_it(path: Path, name: str) -> None:
+    _assert_read_as_the_reference_reads(path, EXTREMES[name])
+
+
+@pytest.mark.parametrize("block", [2**power for power in (12, 13, 15, 16, 17, 18, 20, 21)])
+def test_what_lies_across_the_end_of_a_block_is_read_whole(path: Path, block: int) -> None:
+    start = HEADER + b'{"type":"message","id":"a","message":{"role":"user","content":"'
+    across = b'\xf0\x9f\x98\x80\\ud83d\\ude00\xff"}}\r\n{"type":"custom","id":"b"}{"type":"custom","id":"c"}\n\0\n{}'
+    for shift in range(len(across)):
+        _assert_read_as_the_reference_reads(path, start.ljust(block - shift, b"x") + across)
 
 
 def _write_store(agent_dir: Path, files: list[strategies.StoredFile]) -> None:

@@ -1,5 +1,6 @@
 //! What can go wrong: errors that end a call, and damage that a reading reports and survives.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -127,22 +128,35 @@ pub(crate) fn excerpt(text: &str) -> String {
 /// How many reports of one file are kept: enough for anyone to read, and a bound on what a hostile file can cost.
 const MAX_REPORTS: usize = 10_000;
 
-/// The reports of one file as they come in.
+/// The reports of one file. They come in any order; the first by line are kept.
 #[derive(Debug, Default)]
 pub(crate) struct Reports {
-    kept: Vec<(Place, DamageKind, String)>,
-    left_out: Option<(DamageKind, u64)>,
+    kept: BTreeMap<Key, String>,
+    left_out: Option<Key>,
+    left_out_count: u64,
     damage_count: u64,
 }
+
+/// By what reports are sorted: line, kind, and their number among those.
+type Key = (Place, DamageKind, u64);
 
 impl Reports {
     /// Notes one report; `reason` is only called for if it is kept.
     pub(crate) fn add(&mut self, kind: DamageKind, place: Place, reason: impl FnOnce() -> String) {
         self.damage_count += u64::from(!kind.is_note());
-        if self.kept.len() < MAX_REPORTS {
-            self.kept.push((place, kind, reason()));
+        let mut last = (place, kind, self.kept.len() as u64 + self.left_out_count);
+        if self.kept.len() == MAX_REPORTS {
+            match self.kept.last_entry() {
+                Some(entry) if *entry.key() > last => {
+                    let (greatest, _) = entry.remove_entry();
+                    self.kept.insert(std::mem::replace(&mut last, greatest), reason());
+                }
+                _ => {}
+            }
+            self.left_out = Some(self.left_out.map_or(last, |first| first.min(last)));
+            self.left_out_count += 1;
         } else {
-            self.left_out.get_or_insert((kind, 0)).1 += 1;
+            self.kept.insert(last, reason());
         }
     }
 
@@ -152,11 +166,11 @@ impl Reports {
     }
 
     /// Everything that was kept, by line, with a last word on what was not.
-    pub(crate) fn into_damage(mut self, path: &Path) -> Vec<Damage> {
-        self.kept.sort_by_key(|&(place, kind, _)| (place, kind));
+    pub(crate) fn into_damage(self, path: &Path) -> Vec<Damage> {
         let report = |kind, place, reason| Damage { kind, path: path.to_owned(), place, reason, errno: None };
-        let last = self.left_out.map(|(kind, count)| report(kind, None, format!("{count} more reports are left out")));
-        let kept = self.kept.into_iter().map(|(place, kind, reason)| report(kind, Some(place), reason));
+        let count = self.left_out_count;
+        let last = self.left_out.map(|(_, kind, _)| report(kind, None, format!("{count} more reports are left out")));
+        let kept = self.kept.into_iter().map(|((place, kind, _), reason)| report(kind, Some(place), reason));
         kept.chain(last).collect()
     }
 }

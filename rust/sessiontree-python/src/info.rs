@@ -91,7 +91,7 @@ impl SessionInfo {
     /// Read from the file at each access, unless the listing was told to load it (`text=True`).
     ///
     /// Raises:
-    /// ConflictError: The file has changed or gone since it was listed.
+    ///     ConflictError: The file has changed or gone since it was listed.
     #[getter]
     fn all_messages_text<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match &self.row.all_messages_text {
