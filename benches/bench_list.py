@@ -10,6 +10,7 @@ gigabytes a second, ratios of medians, and peak memory in megabytes.
 
 from __future__ import annotations
 
+import math
 import os
 import statistics
 import subprocess
@@ -76,7 +77,11 @@ def test_list(
     assert benchmark.stats is not None
     all_threads = benchmark.stats.stats.median
     one_thread = _median(lambda: SessionManager.list_all(agent_dir=corpus.folder, threads=1))
-    floors = {threads: _median(floor(corpus.folder, threads)) for threads in (1, PROCESSORS)}
+    floors = {}
+    for threads in (1, PROCESSORS):
+        count_lines = floor(corpus.folder, threads)
+        assert count_lines() == sum(path.read_bytes().count(b"\n") for path in corpus.folder.rglob("*.jsonl"))
+        floors[threads] = _median(count_lines)
 
     gigabytes = corpus.bytes / 1e9
     info: dict[str, Any] = {
@@ -93,7 +98,7 @@ def test_list(
     }
     benchmark.extra_info.update(info)
     print(*(f"{key:32}{value:10.3f}" for key, value in info.items()), sep="\n")
-    assert info["peak_memory_mb"] < MEMORY_MB
+    assert not info["peak_memory_mb"] >= MEMORY_MB
     if is_full_size:
         assert info["times_the_reference_one_thread"] >= TIMES_THE_REFERENCE
         assert name != "A" or info["gigabytes_a_second_one_thread"] >= GIGABYTES_A_SECOND
@@ -119,8 +124,11 @@ def _median(function: Callable[[], Result]) -> float:
 
 
 def _peak_memory_mb(folder: Path) -> float:
-    """What a listing takes at its most beyond the imported package, its result included, in a process of its own."""
+    """What a listing takes at its most beyond the imported package, its result included, in a process of its own.
+
+    It is read from /proc; NaN where there is none.
+    """
     if sys.platform != "linux":
-        pytest.skip("peak memory is read from /proc")
+        return math.nan
     done = subprocess.run([sys.executable, "-c", PEAK, folder], capture_output=True, text=True, check=True)
     return float(done.stdout)

@@ -64,7 +64,8 @@ def floor() -> Iterator[Callable[[Path, int], Callable[[], int]]]:
     running: list[subprocess.Popen[str]] = []
 
     def start(folder: Path, threads: int) -> Callable[[], int]:
-        command = [str(ROOT / "target/release/examples/floor"), str(folder), str(threads)]
+        target = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
+        command = [str(target / "release/examples/floor"), str(folder), str(threads)]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         running.append(process)
         return partial(_round, process)

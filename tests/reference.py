@@ -444,5 +444,5 @@ def _message_text(message: Json) -> str:
 
 def _in_order(reports: list[Found]) -> list[Report]:
     in_order = sorted(reports, key=lambda report: (report[1], KINDS.index(report[0])))
-    left_out = in_order[MAX_REPORTS:]
-    return [*in_order[:MAX_REPORTS], *((kind, None, None) for kind, _, _ in left_out[:1])]
+    left_out = sorted((kind for kind, _, _ in in_order[MAX_REPORTS:]), key=lambda kind: kind in NOTES)
+    return [*in_order[:MAX_REPORTS], *((kind, None, None) for kind in left_out[:1])]

@@ -128,6 +128,14 @@ def test_a_folder_without_sessions_is_bad_usage(home: Home) -> None:
     assert done.stderr.startswith(f"sessiontree: {home.folder}: expected a folder 'sessions', ")
 
 
+def test_files_and_a_store_together_are_bad_usage(home: Home) -> None:
+    path = home.add("good", session("good"))
+    for where in (("--agent-dir", "/x"), ("--session-dir", "/x"), ("--pi",)):
+        checked = home.run("check", path, *where)
+        assert (checked.returncode, checked.stdout) == (2, "")
+        assert "goes without" in checked.stderr
+
+
 def test_thousands_of_files(home: Home) -> None:
     files = [home.add(str(number), DAMAGED if number % 100 == 99 else session()) for number in range(2_000)]
     done = home.run("check", *files)

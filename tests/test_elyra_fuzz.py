@@ -29,8 +29,11 @@ def _chain(numbers: range) -> bytes:
     return b"".join(b'{"type":"custom","id":"%d","parentId":"%d"}\n' % (number, number - 1) for number in numbers)
 
 
+_ODD_USAGE = b'{"type":"usage","usage":{"input":-1}}\n'
+
 EXTREMES = {
     "more damage than is kept": HEADER + b"[\n" * 10_000 + b'{"id":"a","parentId":"b"}\n[\n[\n',
+    "damage behind more notes than are kept": HEADER + b'{"id":"a","parentId":"b"}\n' + _ODD_USAGE * 10_000 + b"[\n",
     "derived ids that collide": LINEAR_HEADER + b'{"type":"custom"}\n' * 194,
     "deep nesting": HEADER + b'{"id":"a","b":' + b'[{"c":' * 100_000 + b"1" + b"}]" * 100_000 + b"}",
     "deep nesting, cut off": HEADER + b'{"id":"a","b":' + b'[{"c":' * 100_000 + b"1" + b"}]" * 99_999 + b"}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import pickle
 from pathlib import Path
 
@@ -41,6 +42,11 @@ def test_errors_say_where_like_a_compiler() -> None:
     assert str(errors.FormatError("no object", Path("/s.jsonl"), 3)) == "/s.jsonl:3: no object"
     assert str(errors.ConflictError("changed", Path("/s.jsonl"))) == "/s.jsonl: changed"
     assert str(errors.InvalidNameError("bad")) == "bad"
+
+
+def test_a_taken_name_is_a_whole_os_error() -> None:
+    taken = pickle.loads(pickle.dumps(errors.NameTakenError("'x' exists", Path("/x"))))
+    assert (taken.errno, taken.strerror, taken.filename) == (errno.EEXIST, "'x' exists", "/x")
 
 
 @pytest.mark.parametrize(

@@ -404,7 +404,7 @@ def test_sessions_merge_in_the_given_order() -> None:
 def test_too_many_reports_are_counted() -> None:
     found = session(*["["] * MAX_REPORTS, entry("a", "x"), "[", "[")
     assert found.damage[:-1] == [("line", 2 + n, len(HEADER) + 2 * n) for n in range(MAX_REPORTS)]
-    assert found.damage[-1] == ("parent", None, None)
+    assert found.damage[-1] == ("line", None, None), "damage before notes"
     assert found.damage_count == MAX_REPORTS + 2
 
 

@@ -155,16 +155,37 @@ def test_a_scan_is_a_sequence_and_a_value(agent: Path) -> None:
     assert [row["id"] for row in found.to_dict()["sessions"]] == ids(found)
 
 
-@pytest.mark.parametrize("threads", [0, -1, "two", 1.5])
-def test_a_bad_number_of_threads_is_refused(agent: Path, threads: object) -> None:
-    with pytest.raises((ValueError, TypeError, OverflowError)):
+def test_its_table_in_a_notebook_escapes_what_a_session_says(tmp_path: Path) -> None:
+    said = b'{"type":"session_info","id":"a","name":"<script>alert(1)</script>"}\n'
+    write(tmp_path / "1.jsonl", HEADER % b"one" + said)
+    table = scan(tmp_path)._repr_html_()
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in table
+    assert "<script" not in table
+
+
+@pytest.mark.parametrize(
+    ("threads", "error"), [(0, ValueError), (-(10**30), ValueError), ("2", TypeError), (1.5, TypeError)]
+)
+def test_a_bad_number_of_threads_is_refused(agent: Path, threads: object, error: type[Exception]) -> None:
+    with pytest.raises(error, match="threads"):
         scan(agent, threads=threads)  # type: ignore[arg-type]
+
+
+def test_what_cannot_be_called_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="on_progress"):
+        SessionManager.list_all(3, session_dir=tmp_path)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("source", ["", "a\0b"])
+def test_what_can_be_no_path_is_a_value_error(source: str) -> None:
+    with pytest.raises(ValueError, match=r"path|null|nul"):
+        scan(source)
 
 
 @pytest.mark.parametrize("call", [SessionManager.list_all, scan])
 def test_more_threads_than_processors_are_no_more_than_those(agent: Path, call: Callable[..., object]) -> None:
     key = "agent_dir" if call is not scan else "source"
-    assert call(**{key: agent, "threads": 500}) == call(**{key: agent, "threads": 1})
+    assert call(**{key: agent, "threads": 10**30}) == call(**{key: agent, "threads": 1})
 
 
 def test_paths_that_are_no_utf8_are_read(tmp_path: Path) -> None:

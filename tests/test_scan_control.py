@@ -8,15 +8,13 @@ import subprocess
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
 from sessiontree import SessionManager, scan
 from support import write
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LINE = b'{"type":"message","id":"e%07d","parentId":null,"message":{"role":"user","content":"%s"}}\n'
 PROMPTLY_S = 0.1
@@ -128,30 +126,70 @@ def test_several_scans_at_once_agree(store: Path) -> None:
     assert found == [expected] * 4
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="open files are counted in /proc")
 def test_no_more_threads_than_processors_are_at_work(store: Path) -> None:
-    """However many a caller asks for, and however many scans there are."""
-    found: list[object] = []
-    scans = [threading.Thread(target=lambda: found.append(scan(store, threads=64))) for _ in range(3)]
-    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
-    before, start = time.process_time(), time.monotonic()
+    """However many a caller asks for, and however many scans there are: a worker at work has its file open."""
+    scans = [threading.Thread(target=scan, args=(store,), kwargs={"threads": 64}) for _ in range(3)]
+    for one in scans:
+        one.start()
+    most = 0
+    while any(one.is_alive() for one in scans):
+        most = max(most, open_files_in(store))
+    assert 1 <= most <= len(os.sched_getaffinity(0))
+
+
+def open_files_in(folder: Path) -> int:
+    count = 0
+    for link in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):
+            count += link.readlink().parent == folder
+    return count
+
+
+def test_hundreds_of_scans_at_once_end(tmp_path: Path) -> None:
+    """Those who wait for their turn must not take it from those who work."""
+    for number in range(100):
+        write(tmp_path / f"{number}.jsonl", b'{"type":"session","id":"s"}\n')
+    found: list[int] = []
+    scans = [threading.Thread(target=lambda: found.append(len(scan(tmp_path)))) for _ in range(200)]
     for one in scans:
         one.start()
     for one in scans:
-        one.join()
-    seconds = time.monotonic() - start
-    assert time.process_time() - before < seconds * len(allowed) * 1.1
-    assert len(found) == 3
+        one.join(60)
+    assert found == [100] * 200
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 def test_a_forked_child_scans_even_in_the_middle_of_its_parents_scan(store: Path) -> None:
-    parents = threading.Thread(target=scan, args=(store,))
+    under_way = threading.Event()
+    parents = threading.Thread(target=scan, args=(store,), kwargs={"on_progress": lambda *_: under_way.set()})
     parents.start()
-    time.sleep(0.02)
+    assert under_way.wait(60)
     child = os.fork()
     if not child:
-        signal.alarm(30)
-        os._exit(len(scan(store)))
+        try:
+            signal.alarm(60)
+            os._exit(len(scan(store)))
+        finally:
+            os._exit(255)
     parents.join()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 12
+
+
+def test_a_scan_that_was_stopped_leaves_its_threads_to_others(tmp_path: Path) -> None:
+    """Though it is in the middle of a line of many gigabytes."""
+    endless = write(tmp_path / "endless/1.jsonl", b'{"type":"session","id":"s"}\n')
+    os.truncate(endless, 1 << 40)
+    other = write(tmp_path / "other/1.jsonl", b'{"type":"session","id":"s"}\n')
+    write(tmp_path / "endless/2.jsonl", b"")
+
+    def on_progress(loaded: int, total: int) -> None:
+        raise NoMore(loaded, total)
+
+    with pytest.raises(NoMore):
+        scan(endless.parent, on_progress=on_progress, threads=2)
+    start = time.monotonic()
+    for _ in range(50):
+        assert len(scan(other)) == 1
+    assert time.monotonic() - start < 10

@@ -54,6 +54,7 @@ class SessionInfo:
 
         Raises:
             ConflictError: The file has changed or gone since it was listed.
+            OSError: The file cannot be read.
         """
     @property
     def size_bytes(self) -> int:

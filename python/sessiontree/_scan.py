@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any, overload
 
 from . import _native
@@ -18,58 +20,55 @@ if TYPE_CHECKING:
     from .usage import Usage
 
 
+_HTML_ROWS = 50
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Scan(Sequence["SessionInfo"]):
     """The sessions that `scan` found, newest first, with what was wrong and what they cost.
 
     A sequence of `SessionInfo`; slices are tuples. Two scans are equal when all they hold is.
 
     Attributes:
+        infos: The sessions.
         damage: All damage and notes, by path and line; sessions with damage are in the sequence all the same, files
             that could not be read are only here.
         usage: Tokens and cost of all sessions. Forks carry copies of their parent's entries; each record counts once.
     """
 
-    __slots__ = ("_infos", "damage", "usage")
-
+    infos: tuple[SessionInfo, ...]
     damage: tuple[Damage, ...]
     usage: Usage
 
-    def __init__(self, infos: Iterable[SessionInfo], damage: Iterable[Damage], usage: Usage) -> None:
-        self._infos = tuple(infos)
-        self.damage = tuple(damage)
-        self.usage = usage
-
     def __len__(self) -> int:
-        return len(self._infos)
+        return len(self.infos)
 
     @overload
     def __getitem__(self, index: int) -> SessionInfo: ...
     @overload
     def __getitem__(self, index: slice) -> tuple[SessionInfo, ...]: ...
     def __getitem__(self, index: int | slice) -> SessionInfo | tuple[SessionInfo, ...]:
-        return self._infos[index]
+        return self.infos[index]
 
     def __iter__(self) -> Iterator[SessionInfo]:
-        return iter(self._infos)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Scan):
-            return NotImplemented
-        return (self._infos, self.damage, self.usage) == (other._infos, other.damage, other.usage)
-
-    def __hash__(self) -> int:
-        return hash((self._infos, self.damage))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Scan, (self._infos, self.damage, self.usage)
+        return iter(self.infos)
 
     def __repr__(self) -> str:
-        return f"<Scan: {len(self._infos)} sessions, {len(self.damage)} reports>"
+        return f"<Scan: {len(self.infos)} sessions, {len(self.damage)} reports>"
+
+    def _repr_html_(self) -> str:
+        rows = (
+            (f"{info.modified:%Y-%m-%d %H:%M}", info.cwd, (info.name or info.first_message)[:80], info.message_count)
+            for info in self.infos[:_HTML_ROWS]
+        )
+        head = "".join(f"<th>{title}</th>" for title in ("modified", "project", "session", "messages"))
+        body = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
+        return f"<table><caption>{escape(repr(self))}</caption><tr>{head}</tr>{body}</table>"
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain JSON values: `sessions`, `damage`, `usage`."""
         return {
-            "sessions": [info.to_dict() for info in self._infos],
+            "sessions": [info.to_dict() for info in self.infos],
             "damage": [damage.to_dict() for damage in self.damage],
             "usage": self.usage.to_dict(),
         }
@@ -101,7 +100,7 @@ def scan(
         FileNotFoundError: A source does not exist.
         PermissionError: A folder that was named cannot be read.
         ValueError: A folder holds nothing that fits, or `threads` is below 1.
-        FormatError: With `strict`, the first damage.
+        FormatError: With `strict`, the first damage; an `OSError` where that is a file that cannot be read.
 
     Rule: docs/reading.md.
     """
@@ -117,7 +116,7 @@ def scan_sources(
 ) -> Scan:
     """As `scan`, for callers that know what kind of folder each source is."""
     row = _native.scan(sources, on_progress, threads, False, strict)
-    return Scan(row["infos"], row["damage"], row["usage"])
+    return Scan(tuple(row["infos"]), tuple(row["damage"]), row["usage"])
 
 
 def _sources(source: StrPath | Iterable[StrPath] | None) -> list[tuple[Layout, StrPath]]:

@@ -6,6 +6,7 @@ argument is a `TypeError` or `ValueError`. Everything else that this package rai
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass
 from pathlib import Path  # noqa: TC003  who asks for a dataclass's types gets them
 from typing import Any, Literal
@@ -113,6 +114,11 @@ class InvalidNameError(SessionError, ValueError):
 
 class NameTakenError(SessionError, FileExistsError):
     """A session of that name exists, and is never overwritten."""
+
+    def __init__(self, reason: str, path: Path | None = None, line: int | None = None) -> None:
+        super().__init__(reason, path, line)
+        self.errno, self.strerror = errno.EEXIST, reason
+        self.filename = None if path is None else str(path)
 
 
 class ReadOnlyError(SessionError):

@@ -12,7 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Never
 
-from ..errors import SessionError
+from ..elyra.paths import pi_agent_dir
+from ..errors import FormatError, SessionError
 from ._text import visible
 
 if TYPE_CHECKING:
@@ -60,9 +61,13 @@ def fail(error: Exception, code: int) -> int:
 def _run(argv: Sequence[str]) -> int:
     try:
         arguments = _parser(argv[:1]).parse_args(argv)
+        if getattr(arguments, "pi", False):
+            arguments.agent_dir = pi_agent_dir()
         code: int = arguments.run(arguments)
     except KeyboardInterrupt:
         return _INTERRUPTED
+    except FormatError as error:
+        return fail(error, DAMAGED)
     except ValueError as error:
         return fail(error, USAGE)
     except (OSError, SessionError, RuntimeError) as error:  # the last from the core, without threads, and for no home

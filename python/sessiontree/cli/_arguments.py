@@ -6,21 +6,17 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
-from ..elyra.paths import pi_agent_dir
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
 def add_where_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add `-C`, `--agent-dir`, `--pi` (as `agent_dir`) and `--session-dir`."""
+    """Add `-C`, `--agent-dir`, `--pi` and `--session-dir`."""
     group = parser.add_argument_group("where to look")
     group.add_argument("-C", dest="cwd", metavar="DIR", default=os.curdir, help="the project's folder (this one)")
     homes = group.add_mutually_exclusive_group()
     homes.add_argument("--agent-dir", metavar="DIR", help="the agent's folder (~/.elyra/agent)")
-    homes.add_argument(
-        "--pi", dest="agent_dir", action="store_const", const=pi_agent_dir(), help="pi's agent folder (~/.pi/agent)"
-    )
+    homes.add_argument("--pi", action="store_true", help="pi's agent folder (~/.pi/agent)")
     group.add_argument("--session-dir", metavar="DIR", help="a folder that holds session files directly")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ._output import amount
@@ -32,7 +31,7 @@ def print_sessions(infos: Sequence[SessionInfo]) -> None:
 
     A session with damage has a `!` before its name or first message.
     """
-    now, home, cells = time.time(), str(Path.home()), width()
+    now, home, cells = time.time(), os.path.expanduser("~"), width()  # noqa: PTH111  no error without a home
     print_table(_COLUMNS, [_row(info, now, home, cells) for info in infos])
 
 

@@ -38,6 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read everything, and print what is wrong."""
+    if arguments.files and (arguments.agent_dir or arguments.session_dir):
+        raise ValueError("FILE names what to check: it goes without --agent-dir, --pi and --session-dir")
     there = [file for file in arguments.files if _exists(file)]
     start = time.perf_counter()
     with progress("Checking") as on_progress:

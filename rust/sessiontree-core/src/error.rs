@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What every fallible call of this crate gives.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -18,7 +19,9 @@ pub enum Error {
     Conflict { path: PathBuf, reason: String },
     /// The caller's progress function asked for an end.
     Stopped,
-    /// A worker ended before its work: a fault in this crate.
+    /// The system would not start the threads to read with.
+    NoThreads { reason: String },
+    /// A thread ended before its work: a fault in this crate.
     WorkerLost,
 }
 
@@ -27,6 +30,16 @@ impl Error {
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Error {
         move |source| Error::Io { path: path.to_owned(), source }
     }
+}
+
+/// The system's words for an error, without the number that Rust adds to them.
+#[must_use]
+pub fn words(error: &io::Error) -> String {
+    let mut words = error.to_string();
+    if let (Some(_), Some(end)) = (error.raw_os_error(), words.rfind(" (os error ")) {
+        words.truncate(end);
+    }
+    words
 }
 
 /// What kind of thing is wrong with a file, or remarkable in it.
@@ -90,7 +103,7 @@ pub struct Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
     pub kind: DamageKind,
-    pub path: PathBuf,
+    pub path: Arc<Path>,
     /// None for the file as a whole.
     pub place: Option<Place>,
     pub reason: String,
@@ -103,16 +116,16 @@ impl Damage {
     pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Self {
         Self {
             kind: DamageKind::File,
-            path: path.to_owned(),
+            path: path.into(),
             place: None,
-            reason: error.to_string(),
+            reason: words(error),
             errno: error.raw_os_error(),
         }
     }
 
     /// A report on a file that was named, and is none that can be read.
     pub(crate) fn unusable(path: &Path, reason: &str) -> Self {
-        Self { kind: DamageKind::File, path: path.to_owned(), place: None, reason: reason.to_owned(), errno: None }
+        Self { kind: DamageKind::File, path: path.into(), place: None, reason: reason.to_owned(), errno: None }
     }
 }
 
@@ -132,6 +145,7 @@ const MAX_REPORTS: usize = 10_000;
 #[derive(Debug, Default)]
 pub(crate) struct Reports {
     kept: BTreeMap<Key, String>,
+    /// The first that is left out; damage before notes, lest the latter hide it.
     left_out: Option<Key>,
     left_out_count: u64,
     damage_count: u64,
@@ -153,7 +167,8 @@ impl Reports {
                 }
                 _ => {}
             }
-            self.left_out = Some(self.left_out.map_or(last, |first| first.min(last)));
+            let order = |&(place, kind, number): &Key| (kind.is_note(), place, kind, number);
+            self.left_out = self.left_out.into_iter().chain([last]).min_by_key(order);
             self.left_out_count += 1;
         } else {
             self.kept.insert(last, reason());
@@ -167,7 +182,8 @@ impl Reports {
 
     /// Everything that was kept, by line, with a last word on what was not.
     pub(crate) fn into_damage(self, path: &Path) -> Vec<Damage> {
-        let report = |kind, place, reason| Damage { kind, path: path.to_owned(), place, reason, errno: None };
+        let path: Arc<Path> = path.into();
+        let report = |kind, place, reason| Damage { kind, path: Arc::clone(&path), place, reason, errno: None };
         let count = self.left_out_count;
         let last = self.left_out.map(|(_, kind, _)| report(kind, None, format!("{count} more reports are left out")));
         let kept = self.kept.into_iter().map(|((place, kind, _), reason)| report(kind, Some(place), reason));

@@ -7,7 +7,7 @@ use std::time::UNIX_EPOCH;
 use crate::usage::Usage;
 
 /// What stands for the first message of a session that has none.
-pub const NO_MESSAGES: &str = "(no messages)";
+pub(crate) const NO_MESSAGES: &str = "(no messages)";
 
 /// What tells that a file is still the one that was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -58,7 +58,7 @@ pub struct SessionInfo {
     pub created_ms: Option<i64>,
     pub modified_ms: i64,
     pub message_count: u64,
-    /// [`NO_MESSAGES`] without a user message that has text.
+    /// `(no messages)` without a user message that has text.
     pub first_message: String,
     /// Loaded only when the listing was told to.
     pub all_messages_text: Option<String>,

@@ -101,7 +101,7 @@ impl<'a> Scanner<'a> {
                 Some(b'{') => {
                     self.at += 1;
                     self.space();
-                    if !self.take(b'}') {
+                    if !self.eat(b'}') {
                         self.nesting.push(true);
                         self.key()?;
                         continue;
@@ -110,7 +110,7 @@ impl<'a> Scanner<'a> {
                 Some(b'[') => {
                     self.at += 1;
                     self.space();
-                    if !self.take(b']') {
+                    if !self.eat(b']') {
                         self.nesting.push(false);
                         continue;
                     }
@@ -159,7 +159,7 @@ impl<'a> Scanner<'a> {
         let start = self.at;
         self.at += 1;
         self.space();
-        if self.take(b'}') {
+        if self.eat(b'}') {
             return Ok(Span::new(start, self.at));
         }
         loop {
@@ -169,10 +169,10 @@ impl<'a> Scanner<'a> {
                 _ => member(self, text(key).as_bytes())?,
             }
             self.space();
-            if self.take(b'}') {
+            if self.eat(b'}') {
                 return Ok(Span::new(start, self.at));
             }
-            if !self.take(b',') {
+            if !self.eat(b',') {
                 return Err(self.flaw("expected ',' or '}'"));
             }
             self.space();
@@ -184,23 +184,23 @@ impl<'a> Scanner<'a> {
         let start = self.at;
         self.at += 1;
         self.space();
-        if self.take(b']') {
+        if self.eat(b']') {
             return Ok(Span::new(start, self.at));
         }
         loop {
             element(self)?;
             self.space();
-            if self.take(b']') {
+            if self.eat(b']') {
                 return Ok(Span::new(start, self.at));
             }
-            if !self.take(b',') {
+            if !self.eat(b',') {
                 return Err(self.flaw("expected ',' or ']'"));
             }
             self.space();
         }
     }
 
-    fn take(&mut self, byte: u8) -> bool {
+    fn eat(&mut self, byte: u8) -> bool {
         let found = self.peek() == Some(byte);
         self.at += usize::from(found);
         found
@@ -213,7 +213,7 @@ impl<'a> Scanner<'a> {
         }
         let key = self.string()?;
         self.space();
-        if !self.take(b':') {
+        if !self.eat(b':') {
             return Err(self.flaw("expected ':'"));
         }
         self.space();
@@ -256,15 +256,15 @@ impl<'a> Scanner<'a> {
     }
 
     fn number(&mut self) -> Result<(), Flaw> {
-        self.take(b'-');
-        if !self.take(b'0') {
+        self.eat(b'-');
+        if !self.eat(b'0') {
             self.digits()?;
         }
-        if self.take(b'.') {
+        if self.eat(b'.') {
             self.digits()?;
         }
-        if self.take(b'e') || self.take(b'E') {
-            _ = self.take(b'+') || self.take(b'-');
+        if self.eat(b'e') || self.eat(b'E') {
+            _ = self.eat(b'+') || self.eat(b'-');
             self.digits()?;
         }
         Ok(())
@@ -278,7 +278,7 @@ impl<'a> Scanner<'a> {
 
     fn literal(&mut self, word: &[u8]) -> Result<(), Flaw> {
         for &byte in word {
-            if !self.take(byte) {
+            if !self.eat(byte) {
                 return Err(self.flaw("expected a value"));
             }
         }

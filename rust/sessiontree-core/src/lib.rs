@@ -15,7 +15,7 @@ mod scan;
 
 pub use elyra::read_text;
 pub use elyra::store::Source;
-pub use error::{Damage, DamageKind, Error, Result};
-pub use info::{NO_MESSAGES, SessionInfo, Stamp};
+pub use error::{Damage, DamageKind, Error, Place, Result, words};
+pub use info::{SessionInfo, Stamp};
 pub use scan::{Options, Progress, Scan, scan};
 pub use usage::{Tokens, Usage};

@@ -124,7 +124,8 @@ impl<'b, R: Read> Lines<'b, R> {
             self.buffer.resize((self.buffer.len() * 2).min(self.max_line + BLOCK), 0);
         }
         loop {
-            match self.source.read(&mut self.buffer[self.end..]) {
+            let until = self.buffer.len().min(self.end + BLOCK);
+            match self.source.read(&mut self.buffer[self.end..until]) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
                 Ok(count) => {

@@ -1,7 +1,7 @@
 //! Many files at once: each a piece of work for a pool of threads, the results in an order that no thread can change.
 //!
-//! The calling thread waits for results and reports progress; it never reads. When it is told to stop it returns at
-//! once, and the workers, who own all they need, end at the next file or line.
+//! The calling thread waits for results and reports progress; it never reads a session. When it is told to stop it returns at
+//! once, and the workers, who own all they need, end at the next block.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::error::{Damage, Error, Result};
 use crate::info::SessionInfo;
 use crate::lines::Buffer;
 use crate::usage::{IdentityKeys, Ledger, Usage};
-use crate::workers::{self, Place};
+use crate::workers::{self, Permit};
 
 /// How a scan is to be made.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,16 +66,38 @@ pub fn scan(
     options: Options,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Scan> {
-    let found = find(sources)?;
-    let sessions = read_all(found.files, options, progress)?;
+    let mut teller = Teller { progress, last_tick: Instant::now() };
+    let found = find(sources, &mut || teller.tick())?;
+    let sessions = read_all(found.files, options, &mut teller)?;
     Ok(put_together(sessions, found.damage))
+}
+
+/// Tells the caller how things go, and learns whether to stop.
+struct Teller<'a> {
+    progress: &'a mut dyn FnMut(Progress) -> ControlFlow<()>,
+    last_tick: Instant,
+}
+
+impl Teller<'_> {
+    fn say(&mut self, what: Progress) -> Result<()> {
+        if (self.progress)(what).is_break() { Err(Error::Stopped) } else { Ok(()) }
+    }
+
+    /// Says [`Progress::Tick`] if it is time.
+    fn tick(&mut self) -> Result<()> {
+        if self.last_tick.elapsed() < TICK {
+            return Ok(());
+        }
+        self.last_tick = Instant::now();
+        self.say(Progress::Tick)
+    }
 }
 
 /// Reads the files; what is no session and was not named is left out.
 fn read_all(
     files: Vec<Candidate>,
     options: Options,
-    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    teller: &mut Teller<'_>,
 ) -> Result<Vec<std::result::Result<Box<Session>, Damage>>> {
     let total = files.len();
     if total == 0 {
@@ -84,18 +106,14 @@ fn read_all(
     let work = Work { is_stopped: Arc::default(), keys: Arc::default(), limit: workers::limit(), text: options.text };
     let threads = options.threads.unwrap_or(work.limit).min(work.limit).min(total);
     let stop = StopOnDrop(Arc::clone(&work.is_stopped));
-    let mut results = Results { receiver: start(files, threads, work)?, last_tick: Instant::now() };
+    let results = start(files, threads, work)?;
     let mut read = Vec::with_capacity(total);
     for loaded in 1..=total {
-        read.extend(results.next(progress)?);
-        say(progress, Progress::File { loaded, total })?;
+        read.extend(wait(&results, teller)?);
+        teller.say(Progress::File { loaded, total })?;
     }
     drop(stop);
     Ok(read)
-}
-
-fn say(progress: &mut dyn FnMut(Progress) -> ControlFlow<()>, what: Progress) -> Result<()> {
-    if progress(what).is_break() { Err(Error::Stopped) } else { Ok(()) }
 }
 
 /// What a worker makes of a file.
@@ -126,7 +144,7 @@ fn start(mut files: Vec<Candidate>, threads: usize, work: Work) -> Result<Receiv
         .thread_name(|_| "sessiontree".to_owned())
         .panic_handler(|_| {}) // the channel closes, and the caller sees that results are missing
         .build()
-        .map_err(|_| Error::WorkerLost)?;
+        .map_err(|error| Error::NoThreads { reason: error.to_string() })?;
     // The largest first, so that no thread is left alone with one at the end.
     files.sort_by_key(|file| std::cmp::Reverse(file.size_bytes));
     let (sender, receiver) = channel();
@@ -142,7 +160,7 @@ fn start(mut files: Vec<Candidate>, threads: usize, work: Work) -> Result<Receiv
 impl Work {
     fn run(&self, file: &Candidate, buffer: &mut Buffer, sender: &Sender<Outcome>) {
         let is_stopped = || self.is_stopped.load(Ordering::Relaxed);
-        if let Some(_place) = Place::take(self.limit, is_stopped) {
+        if let Some(_permit) = Permit::acquire(self.limit, is_stopped) {
             // Nobody waits for the result of a scan that was stopped.
             _ = sender.send(self.read(file, buffer));
         }
@@ -161,28 +179,18 @@ impl Work {
     }
 }
 
-/// The workers' results, in the order in which they come.
-struct Results {
-    receiver: Receiver<Outcome>,
-    last_tick: Instant,
-}
-
-impl Results {
-    fn next(&mut self, progress: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<Outcome> {
-        if let Ok(outcome) = self.receiver.try_recv() {
-            return Ok(outcome);
-        }
-        thread::sleep(PAUSE);
-        loop {
-            if self.last_tick.elapsed() >= TICK {
-                say(progress, Progress::Tick)?;
-                self.last_tick = Instant::now();
-            }
-            match self.receiver.recv_timeout(TICK) {
-                Ok(outcome) => return Ok(outcome),
-                Err(RecvTimeoutError::Disconnected) => return Err(Error::WorkerLost),
-                Err(RecvTimeoutError::Timeout) => {}
-            }
+/// The next result, whichever file's it is.
+fn wait(results: &Receiver<Outcome>, teller: &mut Teller<'_>) -> Result<Outcome> {
+    teller.tick()?;
+    if let Ok(outcome) = results.try_recv() {
+        return Ok(outcome);
+    }
+    thread::sleep(PAUSE);
+    loop {
+        match results.recv_timeout(TICK) {
+            Ok(outcome) => return Ok(outcome),
+            Err(RecvTimeoutError::Disconnected) => return Err(Error::WorkerLost),
+            Err(RecvTimeoutError::Timeout) => teller.tick()?,
         }
     }
 }

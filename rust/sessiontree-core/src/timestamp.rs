@@ -6,16 +6,17 @@
 const RANGE: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_300_799_999;
 
 /// A number of milliseconds, cut to a whole one, if a `datetime` can hold it.
-#[expect(clippy::cast_possible_truncation, reason = "what the cast saturates is out of range")]
+#[expect(clippy::cast_precision_loss, reason = "both ends are exact in a double")]
+#[expect(clippy::cast_possible_truncation, reason = "within the range")]
 pub(crate) fn cut(ms: f64) -> Option<i64> {
-    Some(ms as i64).filter(|ms| RANGE.contains(ms))
+    (ms >= *RANGE.start() as f64 && ms < (*RANGE.end() + 1) as f64).then_some(ms as i64)
 }
 
 /// Reads a time; None if it is none, or none that a `datetime` can hold.
 pub(crate) fn parse(text: &str) -> Option<i64> {
     let mut reader = Reader { rest: text.as_bytes() };
     let (year, month, day) = reader.date()?;
-    let time = if reader.take(b'T') { reader.time()? } else { 0 };
+    let time = if reader.eat(b'T') { reader.time()? } else { 0 };
     if !reader.rest.is_empty() {
         return None;
     }
@@ -28,7 +29,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn take(&mut self, byte: u8) -> bool {
+    fn eat(&mut self, byte: u8) -> bool {
         let rest = self.rest.strip_prefix(&[byte]);
         self.rest = rest.unwrap_or(self.rest);
         rest.is_some()
@@ -46,23 +47,23 @@ impl Reader<'_> {
 
     /// `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, the year also as a sign and six digits.
     fn date(&mut self) -> Option<(i64, i64, i64)> {
-        let year = if self.take(b'+') {
+        let year = if self.eat(b'+') {
             self.digits(6)?
-        } else if self.take(b'-') {
+        } else if self.eat(b'-') {
             -self.digits(6)?
         } else {
             self.digits(4)?
         };
-        let month = if self.take(b'-') { Some(self.digits(2)?) } else { None };
-        let day = if month.is_some() && self.take(b'-') { self.digits(2)? } else { 1 };
+        let month = if self.eat(b'-') { Some(self.digits(2)?) } else { None };
+        let day = if month.is_some() && self.eat(b'-') { self.digits(2)? } else { 1 };
         Some((year, month.unwrap_or(1), day))
     }
 
     /// What follows the `T`, as milliseconds since midnight, UTC.
     fn time(&mut self) -> Option<i64> {
         let hour = self.digits(2)?;
-        let minute = self.take(b':').then(|| self.digits(2))??;
-        let (second, milli) = if self.take(b':') { (self.digits(2)?, self.fraction()?) } else { (0, 0) };
+        let minute = self.eat(b':').then(|| self.digits(2))??;
+        let (second, milli) = if self.eat(b':') { (self.digits(2)?, self.fraction()?) } else { (0, 0) };
         let end_of_day = (hour, minute, second, milli) == (24, 0, 0, 0);
         if (hour > 23 && !end_of_day) || minute > 59 || second > 59 {
             return None;
@@ -72,7 +73,7 @@ impl Reader<'_> {
 
     /// One to nine digits after a point, cut to milliseconds.
     fn fraction(&mut self) -> Option<i64> {
-        if !self.take(b'.') {
+        if !self.eat(b'.') {
             return Some(0);
         }
         let count = self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -94,7 +95,7 @@ impl Reader<'_> {
             return Some(0);
         }
         let hours = self.digits(2)?;
-        let minutes = self.take(b':').then(|| self.digits(2))??;
+        let minutes = self.eat(b':').then(|| self.digits(2))??;
         (hours <= 23 && minutes <= 59).then_some(sign * (hours * 60 + minutes))
     }
 }

@@ -84,9 +84,9 @@ pub(crate) struct Record {
 /// By what two records are told to be one: 128-bit keyed hashes, so that a million of them cost little.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Identity {
-    /// Of the response's id and the record's place in its entry.
+    /// Of the response's id and the record's number in its entry.
     response: Option<NonZeroU128>,
-    /// Of the entry's id and time, the numbers, and the place.
+    /// Of the entry's id and time, what was used, and the record's number.
     content: Option<NonZeroU128>,
 }
 
@@ -97,17 +97,17 @@ pub(crate) struct IdentityKeys {
 }
 
 impl IdentityKeys {
-    /// The identity of the record with number `place` in an entry. Without an entry id and a response id there is none.
+    /// The identity of a record, `number` being its own in its entry. Without an entry id and a response id there is none.
     pub(crate) fn identity(
         &self,
         response: Option<&str>,
         entry: Option<(&str, Option<&str>)>,
         tokens: &Tokens,
-        place: usize,
+        number: usize,
     ) -> Identity {
         Identity {
-            response: response.filter(|id| !id.is_empty()).and_then(|id| self.hash(&(id, place))),
-            content: entry.and_then(|entry| self.hash(&(entry, <[f64; 6]>::from(*tokens).map(f64::to_bits), place))),
+            response: response.filter(|id| !id.is_empty()).and_then(|id| self.hash(&(id, number))),
+            content: entry.and_then(|entry| self.hash(&(entry, <[f64; 6]>::from(*tokens).map(f64::to_bits), number))),
         }
     }
 
@@ -157,19 +157,26 @@ pub(crate) fn read(raw: &[u8], nesting: &mut Nesting, odd: OnOdd<'_>) -> Option<
 
 /// Reads a `details.modelUsage` value: one usage object, a list of them, or an object whose values are or hold such.
 pub(crate) fn read_model_usage(raw: &[u8], nesting: &mut Nesting, odd: OnOdd<'_>, found: &mut dyn FnMut(Tokens)) {
-    let candidates = match raw.first() {
-        Some(b'{') if is_usage(raw, nesting) => vec![raw],
-        Some(b'{') => values(raw, nesting),
-        Some(b'[') => elements(raw, nesting),
-        _ => Vec::new(),
-    };
-    let is_list = raw.first() == Some(&b'[');
-    for candidate in candidates {
-        if is_usage(candidate, nesting) {
-            found(read_object(candidate, nesting, "modelUsage", odd));
-        } else if let Some(held) = member(candidate, b"usage", nesting).filter(|held| is_object(held) && !is_list) {
-            found(read_object(held, nesting, "modelUsage", odd));
+    // Values within the value that is walked are scanned with a nesting of their own.
+    let mut inner = Nesting::default();
+    let mut read = |object: &[u8]| found(read_object(object, &mut inner, "modelUsage", odd));
+    match raw.first() {
+        Some(b'{') if is_usage(raw, nesting) => read(raw),
+        Some(b'{') => {
+            for value in values(raw, nesting) {
+                if is_usage(value, nesting) {
+                    read(value);
+                } else if let Some(held) = member(value, b"usage", nesting).filter(is_object) {
+                    read(held);
+                }
+            }
         }
+        Some(b'[') => for_elements(raw, nesting, |element| {
+            if is_usage(element, &mut Nesting::default()) {
+                read(element);
+            }
+        }),
+        _ => {}
     }
 }
 
@@ -264,28 +271,29 @@ fn member<'a>(raw: &'a [u8], wanted: &[u8], nesting: &mut Nesting) -> Option<&'a
     found
 }
 
-/// The values of an object in the order of their keys' first appearance, each key's last.
+/// The values of an object that are objects, in the order of their keys' first appearance, each key's last.
 fn values<'a>(raw: &'a [u8], nesting: &mut Nesting) -> Vec<&'a [u8]> {
+    // Keys by their hashes: a hostile object has as many as fit its line, and they are not to be copied.
+    let hasher = RandomState::new();
     let mut found: Vec<&[u8]> = Vec::new();
-    let mut places = HashMap::new();
-    for_members(raw, nesting, |key, value| match places.entry(key.to_vec()) {
-        Entry::Occupied(place) => found[*place.get()] = value,
-        Entry::Vacant(place) => {
-            place.insert(found.len());
+    let mut indexes = HashMap::new();
+    for_members(raw, nesting, |key, value| match indexes.entry(hasher.hash_one(key)) {
+        Entry::Occupied(index) => found[*index.get()] = value,
+        Entry::Vacant(index) => {
+            index.insert(found.len());
             found.push(value);
         }
     });
+    found.retain(is_object);
     found
 }
 
-fn elements<'a>(raw: &'a [u8], nesting: &mut Nesting) -> Vec<&'a [u8]> {
-    let mut found = Vec::new();
+fn for_elements<'a>(raw: &'a [u8], nesting: &mut Nesting, mut element: impl FnMut(&'a [u8])) {
     let walked = Scanner::new(raw, nesting).array(|scanner| {
-        found.push(scanner.value()?.of(raw));
+        element(scanner.value()?.of(raw));
         Ok(())
     });
     debug_assert!(walked.is_ok(), "the line was scanned before");
-    found
 }
 
 fn for_members<'a>(raw: &'a [u8], nesting: &mut Nesting, mut member: impl FnMut(&[u8], &'a [u8])) {

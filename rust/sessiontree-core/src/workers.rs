@@ -9,48 +9,89 @@ pub(crate) fn limit() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The process, in the upper half, and how many of its workers are at work. A forked child finds the numbers of its parent
-/// here, and no worker: its own process number differs, so it counts from 0. A lock could have been held at the fork.
-static AT_WORK: AtomicU64 = AtomicU64::new(0);
+/// A [`State`]. A lock here could be held at the moment of a fork, and would then be held in the child for ever.
+static STATE: AtomicU64 = AtomicU64::new(0);
 
-/// How long to wait before looking again for a place.
+/// How often somebody looks for a permit, however many wait: each waits this long times their number.
 const PAUSE: Duration = Duration::from_micros(200);
 
-/// A place among the workers; given up when dropped.
-pub(crate) struct Place(());
+/// The workers of this process. A forked child finds its parent's here, and has none of them: the process number, which
+/// stands beside, is another one, so it counts from 0.
+#[derive(Clone, Copy)]
+struct State {
+    at_work: u16,
+    waiting: u16,
+}
 
-impl Place {
-    /// Waits for a place. None once `is_stopped` says that it is no longer wanted.
-    pub(crate) fn take(limit: usize, is_stopped: impl Fn() -> bool) -> Option<Self> {
-        loop {
-            if is_stopped() {
-                return None;
-            }
-            let taken = AT_WORK.fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
-                let count = count_of(state);
-                (count < limit as u64).then_some(process() | (count + 1))
-            });
-            if taken.is_ok() {
-                return Some(Self(()));
-            }
-            thread::sleep(PAUSE);
+impl State {
+    fn now() -> Self {
+        Self::unpack(STATE.load(Ordering::Acquire))
+    }
+
+    fn unpack(packed: u64) -> Self {
+        if packed >> 32 == u64::from(std::process::id()) {
+            let [at_work_low, at_work_high, waiting_low, waiting_high, ..] = packed.to_le_bytes();
+            let at_work = u16::from_le_bytes([at_work_low, at_work_high]);
+            Self { at_work, waiting: u16::from_le_bytes([waiting_low, waiting_high]) }
+        } else {
+            Self { at_work: 0, waiting: 0 }
         }
     }
-}
 
-impl Drop for Place {
-    fn drop(&mut self) {
-        let given_up = |state| Some(process() | count_of(state).saturating_sub(1));
-        _ = AT_WORK.fetch_update(Ordering::AcqRel, Ordering::Acquire, given_up);
+    fn pack(self) -> u64 {
+        u64::from(std::process::id()) << 32 | u64::from(self.waiting) << 16 | u64::from(self.at_work)
+    }
+
+    /// Changes the state, unless `change` gives None; gives what came of it.
+    fn update(change: impl Fn(Self) -> Option<Self>) -> Option<Self> {
+        let changed = |packed| change(Self::unpack(packed)).map(Self::pack);
+        let before = STATE.fetch_update(Ordering::AcqRel, Ordering::Acquire, changed).ok()?;
+        change(Self::unpack(before))
     }
 }
 
-fn process() -> u64 {
-    u64::from(std::process::id()) << 32
+/// A worker's permit to be at work; given back when dropped.
+pub(crate) struct Permit(());
+
+impl Permit {
+    /// Waits for a permit. None once `is_stopped` says that it is no longer wanted.
+    pub(crate) fn acquire(limit: usize, is_stopped: impl Fn() -> bool) -> Option<Self> {
+        let start = |state: State| {
+            let at_work = state.at_work.checked_add(1)?;
+            (usize::from(at_work) <= limit).then_some(State { at_work, ..state })
+        };
+        let mut waiting: Option<Waiting> = None;
+        while !is_stopped() {
+            if State::update(start).is_some() {
+                return Some(Self(()));
+            }
+            waiting.get_or_insert_with(Waiting::new);
+            thread::sleep(PAUSE * u32::from(State::now().waiting.max(1)));
+        }
+        None
+    }
 }
 
-fn count_of(state: u64) -> u64 {
-    if state >> 32 == process() >> 32 { state & u64::from(u32::MAX) } else { 0 }
+impl Drop for Permit {
+    fn drop(&mut self) {
+        State::update(|state| Some(State { at_work: state.at_work.saturating_sub(1), ..state }));
+    }
+}
+
+/// A place among those who wait; given up when dropped.
+struct Waiting(());
+
+impl Waiting {
+    fn new() -> Self {
+        State::update(|state| Some(State { waiting: state.waiting.saturating_add(1), ..state }));
+        Self(())
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        State::update(|state| Some(State { waiting: state.waiting.saturating_sub(1), ..state }));
+    }
 }
 
 #[cfg(test)]
@@ -65,16 +106,18 @@ mod tests {
             for _ in 0..8 {
                 scope.spawn(|| {
                     for _ in 0..20 {
-                        let place = Place::take(2, || false);
+                        let permit = Permit::acquire(2, || false);
                         most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                         thread::sleep(Duration::from_micros(50));
                         now.fetch_sub(1, Ordering::SeqCst);
-                        drop(place);
+                        drop(permit);
                     }
                 });
             }
         });
         assert_eq!(most.into_inner(), 2);
-        assert!(Place::take(0, || true).is_none());
+        assert!(Permit::acquire(0, || true).is_none());
+        let State { at_work, waiting } = State::now();
+        assert_eq!((at_work, waiting), (0, 0));
     }
 }

@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
-use sessiontree_core::{Damage, Error};
+use sessiontree_core::{Damage, Error, words};
 
 static CONFLICT: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static FORMAT: PyOnceLock<Py<PyType>> = PyOnceLock::new();
@@ -20,31 +20,36 @@ pub(crate) fn call<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T, Err
 /// The Python exception for an error of the core.
 pub(crate) fn to_exception(py: Python<'_>, error: Error) -> PyErr {
     match error {
-        Error::Io { path, source } => os_error(source.raw_os_error(), &source, path),
+        Error::Io { path, source } if source.kind() == io::ErrorKind::InvalidInput => {
+            PyValueError::new_err(format!("{}: {source}", path.display()))
+        }
+        Error::Io { path, source } => os_error(source.raw_os_error(), words(&source), path),
         Error::NothingFits { path, reason } => PyValueError::new_err(format!("{}: {reason}", path.display())),
         Error::Conflict { path, reason } => raised(py, &CONFLICT, "ConflictError", (reason, path)),
         Error::Stopped => PyRuntimeError::new_err("the scan was stopped"),
-        Error::WorkerLost => PyRuntimeError::new_err("the scan's threads could not be started, or ended early"),
+        Error::NoThreads { reason } => PyRuntimeError::new_err(format!("no thread could be started: {reason}")),
+        Error::WorkerLost => PyRuntimeError::new_err("a thread of the scan ended early"),
     }
 }
 
 /// The exception that `strict` raises for damage.
 pub(crate) fn to_strict_exception(py: Python<'_>, damage: &Damage) -> PyErr {
-    let path = damage.path.clone();
+    let path = damage.path.to_path_buf();
     match damage.errno {
-        Some(_) => os_error(damage.errno, &io::Error::other(damage.reason.clone()), path),
+        Some(_) => os_error(damage.errno, damage.reason.clone(), path),
         None => raised(py, &FORMAT, "FormatError", (damage.reason.clone(), path, damage.place.map(|place| place.line))),
     }
 }
 
-/// `OSError(errno, words, filename)`: Python makes `FileNotFoundError` and the like of it by `errno`.
-fn os_error(errno: Option<i32>, error: &io::Error, path: PathBuf) -> PyErr {
-    let words = error.to_string();
-    let words = words.split(" (os error").next().unwrap_or_default().to_owned();
-    match errno {
-        Some(errno) => PyOSError::new_err((errno, words, path.into_os_string())),
-        None => PyOSError::new_err(format!("{}: {words}", path.display())),
+/// `OSError(errno, words, filename)`: Python makes `FileNotFoundError` and the like of it.
+///
+/// On Windows the number is the system's own, which has a place of its own in an `OSError`.
+fn os_error(code: Option<i32>, words: String, path: PathBuf) -> PyErr {
+    let path = path.into_os_string();
+    if cfg!(windows) {
+        return PyOSError::new_err((0, words, path, code));
     }
+    PyOSError::new_err((code.unwrap_or_default(), words, path))
 }
 
 fn raised<A>(py: Python<'_>, class: &'static PyOnceLock<Py<PyType>>, name: &str, arguments: A) -> PyErr

@@ -92,6 +92,7 @@ impl SessionInfo {
     ///
     /// Raises:
     ///     ConflictError: The file has changed or gone since it was listed.
+    ///     OSError: The file cannot be read.
     #[getter]
     fn all_messages_text<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match &self.row.all_messages_text {
@@ -164,8 +165,8 @@ impl SessionInfo {
         Ok(row)
     }
 
-    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<Self>().is_ok_and(|other| shown(&self.row) == shown(&other.get().row))
+    fn __eq__(&self, other: &Self) -> bool {
+        shown(&self.row) == shown(&other.row)
     }
 
     fn __hash__(&self) -> u64 {
@@ -189,8 +190,30 @@ impl SessionInfo {
 }
 
 /// What equality looks at: all that a listing shows, not the text, and not which file it was read from.
-fn shown(row: &core::SessionInfo) -> core::SessionInfo {
-    core::SessionInfo { all_messages_text: None, stamp: core::Stamp::default(), ..row.clone() }
+fn shown(row: &core::SessionInfo) -> impl PartialEq + '_ {
+    let core::SessionInfo {
+        path,
+        id,
+        cwd,
+        name,
+        parent_session,
+        created_ms,
+        modified_ms,
+        message_count,
+        first_message,
+        all_messages_text: _,
+        size_bytes,
+        entry_count,
+        leaf_id,
+        tip_count,
+        usage,
+        damage_count,
+        version,
+        stamp: _,
+    } = row;
+    let texts = (path, id, cwd, name, parent_session, first_message, leaf_id);
+    let numbers = (created_ms, modified_ms, message_count, size_bytes, entry_count, tip_count, damage_count, version);
+    (texts, numbers, usage)
 }
 
 /// What a pickled `SessionInfo` is made of.

@@ -11,7 +11,7 @@ static USAGE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 /// A `sessiontree.Damage`.
 pub(crate) fn damage<'py>(py: Python<'py>, damage: &Damage) -> PyResult<Bound<'py, PyAny>> {
     let (line, offset) = damage.place.map(|place| (place.line, place.offset)).unzip();
-    let arguments = (damage.kind.name(), damage.path.as_path(), line, offset, damage.reason.as_str());
+    let arguments = (damage.kind.name(), &*damage.path, line, offset, damage.reason.as_str());
     DAMAGE.import(py, "sessiontree.errors", "Damage")?.call1(arguments)
 }
 

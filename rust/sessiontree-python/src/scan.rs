@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyInt, PyList};
 use sessiontree_core::{Options, Progress, Scan, Source};
 
 use crate::call::{call, to_strict_exception};
@@ -19,19 +19,29 @@ pub(crate) fn scan(
     py: Python<'_>,
     sources: Vec<(String, PathBuf)>,
     on_progress: Option<Py<PyAny>>,
-    threads: Option<usize>,
+    threads: Option<Py<PyAny>>,
     text: bool,
     strict: bool,
 ) -> PyResult<Bound<'_, PyDict>> {
     let sources = sources.into_iter().map(|(layout, path)| source(&layout, path)).collect::<PyResult<Vec<_>>>()?;
-    if threads == Some(0) {
-        return Err(PyValueError::new_err("threads is 0: expected at least 1, or None"));
+    let threads = threads.map(|threads| thread_count(threads.bind(py))).transpose()?;
+    if on_progress.as_ref().is_some_and(|on_progress| !on_progress.bind(py).is_callable()) {
+        return Err(PyTypeError::new_err("on_progress: expected a callable, or None"));
     }
     let scan = run(py, &sources, Options { threads, text }, on_progress.as_ref())?;
     if let Some(damage) = scan.damage.iter().find(|damage| strict && !damage.kind.is_note()) {
         return Err(to_strict_exception(py, damage));
     }
     to_row(py, scan)
+}
+
+/// A number of threads, of which the core takes no more than there are processors.
+fn thread_count(threads: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let threads = threads.cast::<PyInt>().map_err(|_| PyTypeError::new_err("threads: expected an int, or None"))?;
+    if threads.lt(1)? {
+        return Err(PyValueError::new_err(format!("threads is {threads}: expected at least 1, or None")));
+    }
+    Ok(threads.extract().unwrap_or(usize::MAX))
 }
 
 fn source(layout: &str, path: PathBuf) -> PyResult<Source> {

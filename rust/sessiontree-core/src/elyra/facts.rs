@@ -115,8 +115,8 @@ impl Facts {
         }
     }
 
-    /// Takes in one record after the header.
-    pub(super) fn take(&mut self, entry: &Entry, intake: &mut Intake<'_>) {
+    /// Adds one record after the header.
+    pub(super) fn add(&mut self, entry: &Entry, intake: &mut Intake<'_>) {
         self.record_count += 1;
         if entry.kind == Kind::Session {
             let reason = || "a header after the first; passed over".to_owned();
@@ -127,19 +127,19 @@ impl Facts {
         let message = entry.message.as_ref().filter(|_| entry.kind == Kind::Message);
         let activity = message.map_or(NEVER, |message| activity(entry, message, intake));
         self.activity = self.activity.max(activity);
-        let id = self.take_id(entry, intake, activity);
+        let id = self.add_id(entry, intake, activity);
         match entry.kind {
-            Kind::Message => self.take_message(message, intake),
+            Kind::Message => self.add_message(message, intake),
             Kind::SessionInfo => self.name = intake.text(entry.name).and_then(|name| stripped(&name)),
             _ => {}
         }
         if let Some(usage) = UsageSpans::of(entry, message) {
-            self.take_usage(&usage, id.as_deref(), intake);
+            self.add_usage(&usage, id.as_deref(), intake);
         }
     }
 
     /// Enters the entry in the tree; gives its id.
-    fn take_id<'l>(&mut self, entry: &Entry, intake: &mut Intake<'l>, activity: i64) -> Option<Cow<'l, str>> {
+    fn add_id<'l>(&mut self, entry: &Entry, intake: &mut Intake<'l>, activity: i64) -> Option<Cow<'l, str>> {
         match &mut self.ids {
             Ids::Derived { ids, leaf } => {
                 let id = ids.next(self.record_count);
@@ -158,16 +158,16 @@ impl Facts {
         }
     }
 
-    fn take_message(&mut self, message: Option<&Message>, intake: &Intake<'_>) {
+    fn add_message(&mut self, message: Option<&Message>, intake: &Intake<'_>) {
         self.message_count += 1;
         let Some(message) = message else { return };
         let is_first = self.first_message.is_none() && message.role == Role::User;
         if message.is_spoken() && (is_first || self.all_text.is_some()) {
-            self.take_text(message.text(intake.line), is_first);
+            self.add_text(message.text(intake.line), is_first);
         }
     }
 
-    fn take_text(&mut self, text: String, is_first: bool) {
+    fn add_text(&mut self, text: String, is_first: bool) {
         if text.is_empty() {
             return;
         }
@@ -182,7 +182,7 @@ impl Facts {
         }
     }
 
-    fn take_usage(&mut self, spans: &UsageSpans, id: Option<&str>, intake: &mut Intake<'_>) {
+    fn add_usage(&mut self, spans: &UsageSpans, id: Option<&str>, intake: &mut Intake<'_>) {
         let line = intake.line;
         let response_id = intake.text(spans.response_id);
         let time = intake.text(spans.timestamp);

@@ -5,7 +5,7 @@ mod migrate;
 mod index;
 mod tree;
 mod facts;
-mod listing;
+mod reader;
 pub(crate) mod store;
 
 use std::fs::File;
@@ -17,9 +17,9 @@ use crate::error::{Damage, Error, Result};
 use crate::info::{SessionInfo, Stamp};
 use crate::lines::{Buffer, Lines};
 use crate::usage::{IdentityKeys, Record};
-use listing::Listing;
+use reader::SessionReader;
 
-/// What a reading of a file is to give beside the row.
+/// How a file is to be read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted<'a> {
     /// Whether to load `all_messages_text`.
@@ -63,10 +63,10 @@ pub(crate) fn read(path: &Path, buffer: &mut Buffer, wanted: Wanted<'_>) -> io::
     if !file.metadata()?.is_file() {
         return Ok(Reading::NoSession("it is no regular file"));
     }
-    let taken = take_in(&file, u64::MAX, buffer, wanted)?;
+    let (reader, size_bytes) = read_lines(&file, u64::MAX, buffer, wanted)?;
     let stamp = Stamp::of(&file.metadata()?);
-    Ok(match taken.listing.end(taken.size_bytes) {
-        Ok((facts, reports)) => Reading::Session(Box::new(facts.into_session(path, taken.size_bytes, stamp, reports))),
+    Ok(match reader.end(size_bytes) {
+        Ok((facts, reports)) => Reading::Session(Box::new(facts.into_session(path, size_bytes, stamp, reports))),
         Err(reason) => Reading::NoSession(reason),
     })
 }
@@ -89,28 +89,42 @@ pub fn read_text(info: &SessionInfo) -> Result<String> {
         return Err(conflict("the file has changed since it was listed"));
     }
     let wanted = Wanted { text: true, keys: &IdentityKeys::default(), is_stopped: &AtomicBool::new(false) };
-    let taken = take_in(&file, info.size_bytes, &mut Buffer::default(), wanted).map_err(Error::io(path))?;
-    match taken.listing.end(taken.size_bytes) {
+    let (reader, size_bytes) =
+        read_lines(&file, info.size_bytes, &mut Buffer::default(), wanted).map_err(Error::io(path))?;
+    match reader.end(size_bytes) {
         Ok((facts, _)) if !changed(&file)? => Ok(facts.into_text()),
         _ => Err(conflict("the file changed while it was read")),
     }
 }
 
-struct Taken<'a> {
-    listing: Listing<'a>,
-    size_bytes: u64,
-}
-
-/// Takes in what a file holds, up to `limit` bytes.
-fn take_in<'a>(file: &File, limit: u64, buffer: &mut Buffer, wanted: Wanted<'a>) -> io::Result<Taken<'a>> {
-    let mut lines = Lines::new(file.take(limit), buffer);
-    let mut listing = Listing::new(wanted);
+/// Reads the lines of a file, up to `limit` bytes; tells how many there were.
+fn read_lines<'a>(
+    file: &File,
+    limit: u64,
+    buffer: &mut Buffer,
+    wanted: Wanted<'a>,
+) -> io::Result<(SessionReader<'a>, u64)> {
+    let source = Stoppable { source: file.take(limit), is_stopped: wanted.is_stopped };
+    let mut lines = Lines::new(source, buffer);
+    let mut reader = SessionReader::new(wanted);
     while let Some(line) = lines.next()? {
-        if listing.take(line).is_break() || wanted.is_stopped.load(Ordering::Relaxed) {
+        if reader.read_line(line).is_break() {
             break;
         }
     }
-    Ok(Taken { listing, size_bytes: lines.bytes_read() })
+    Ok((reader, lines.bytes_read()))
+}
+
+/// A source that ends when nobody waits for it any more, in the middle of a line too.
+struct Stoppable<'a, R> {
+    source: R,
+    is_stopped: &'a AtomicBool,
+}
+
+impl<R: Read> Read for Stoppable<'_, R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.is_stopped.load(Ordering::Relaxed) { Ok(0) } else { self.source.read(into) }
+    }
 }
 
 /// Opens a file for reading. A named pipe that took its place since it was looked at must not hold us up.

@@ -37,14 +37,14 @@ pub(crate) struct Found {
     pub(crate) damage: Vec<Damage>,
 }
 
-/// Finds the files of all sources, each once, however many links lead to it.
+/// Finds the files of all sources, each once, however many links lead to it; calls `tick` all along.
 ///
 /// # Errors
 ///
 /// [`Error::Io`] where a folder that was named cannot be read, or an [`Source::Any`] does not exist;
-/// [`Error::NothingFits`] where a folder holds nothing of the kind.
-pub(crate) fn find(sources: &[Source]) -> Result<Found> {
-    let mut search = Search::default();
+/// [`Error::NothingFits`] where a folder holds nothing of the kind, and what `tick` gives.
+pub(crate) fn find(sources: &[Source], tick: &mut dyn FnMut() -> Result<()>) -> Result<Found> {
+    let mut search = Search { files: Vec::new(), damage: Vec::new(), tick };
     for source in sources {
         match source {
             Source::Agent(folder) => search.folders_in(&absolute(folder)?.join("sessions"))?,
@@ -59,14 +59,15 @@ fn absolute(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path).map_err(Error::io(path))
 }
 
-#[derive(Default)]
-struct Search {
+struct Search<'a> {
     /// Each with its real path.
     files: Vec<(Candidate, PathBuf)>,
     damage: Vec<Damage>,
+    /// Called for each thing that is looked at: an occasion to stop.
+    tick: &'a mut dyn FnMut() -> Result<()>,
 }
 
-impl Search {
+impl Search<'_> {
     /// Whatever fits is read: `sessions/` below it, files in it, folders of files in it.
     fn anything(&mut self, path: &Path) -> Result<()> {
         if !fs::metadata(path).map_err(Error::io(path))?.is_dir() {
@@ -90,13 +91,13 @@ impl Search {
     /// The files in the folders in `folder`, no deeper.
     fn folders_in(&mut self, folder: &Path) -> Result<()> {
         for entry in children(folder)? {
+            (self.tick)()?;
             let path = entry.path();
             match metadata(&entry, &path) {
-                Ok(metadata) if metadata.is_dir() => {
-                    if let Err(Error::Io { path, source }) = self.files_in(&path) {
-                        self.damage.push(Damage::unreadable(&path, &source));
-                    }
-                }
+                Ok(metadata) if metadata.is_dir() => match self.files_in(&path) {
+                    Err(Error::Io { path, source }) => self.note(&path, &source),
+                    other => other?,
+                },
                 Ok(_) => {}
                 Err(error) => self.note(&path, &error),
             }
@@ -107,9 +108,12 @@ impl Search {
     /// The files in `folder`, no deeper.
     fn files_in(&mut self, folder: &Path) -> Result<()> {
         let children = children(folder)?;
-        let real =
-            if children.is_empty() { PathBuf::new() } else { folder.canonicalize().map_err(Error::io(folder))? };
+        let real = match folder.canonicalize() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            real => real.map_err(Error::io(folder))?,
+        };
         for entry in children {
+            (self.tick)()?;
             let name = entry.file_name();
             if !name.as_encoded_bytes().ends_with(b".jsonl") {
                 continue;

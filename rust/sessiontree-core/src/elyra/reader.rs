@@ -1,4 +1,4 @@
-//! A session as its lines go by: which lines count, where the header is, and what is wrong with the rest.
+//! A session file, line by line: which lines count, where the header is, and what is wrong with the rest.
 
 use std::ops::ControlFlow;
 
@@ -9,9 +9,9 @@ use crate::error::{DamageKind, Place, Reports};
 use crate::json::{Flaw, Nesting};
 use crate::lines::{Content, Line, MAX_LINE};
 
-/// A session as far as it has been read.
+/// A session file as far as it has been read.
 #[derive(Debug)]
-pub(super) struct Listing<'a> {
+pub(super) struct SessionReader<'a> {
     wanted: Wanted<'a>,
     nesting: Nesting,
     reports: Reports,
@@ -25,13 +25,13 @@ enum State {
     NoSession(&'static str),
 }
 
-impl<'a> Listing<'a> {
+impl<'a> SessionReader<'a> {
     pub(super) fn new(wanted: Wanted<'a>) -> Self {
         Self { wanted, nesting: Nesting::default(), reports: Reports::default(), state: State::BeforeHeader }
     }
 
-    /// Takes a line in. Breaks off when it shows that the file is no session.
-    pub(super) fn take(&mut self, line: Line<'_>) -> ControlFlow<()> {
+    /// Reads a line. Breaks off when it shows that the file is no session.
+    pub(super) fn read_line(&mut self, line: Line<'_>) -> ControlFlow<()> {
         let place = line.place;
         let Content::Text { text, padded } = line.content else {
             self.reports.add(DamageKind::Line, place, || format!("longer than {MAX_LINE} bytes; skipped"));
@@ -46,7 +46,7 @@ impl<'a> Listing<'a> {
         match self.check(text) {
             Ok(checked) => {
                 self.report(text, place, padded, checked.objects);
-                checked.try_for_each(text, |entry| self.take_entry(text, place, entry))
+                checked.try_for_each(text, |entry| self.read_entry(text, place, entry))
             }
             Err(flaw) => {
                 let reason = || format!("{} (column {}); skipped", flaw.what, flaw.at + 1);
@@ -80,11 +80,11 @@ impl<'a> Listing<'a> {
         }
     }
 
-    fn take_entry(&mut self, line: &[u8], place: Place, entry: &Entry) -> ControlFlow<()> {
+    fn read_entry(&mut self, line: &[u8], place: Place, entry: &Entry) -> ControlFlow<()> {
         let no_session = match (&mut self.state, entry.kind) {
             (State::Session(facts), _) => {
                 let Self { reports, nesting, wanted, .. } = self;
-                facts.take(entry, &mut Intake { line, place, reports, nesting, keys: wanted.keys });
+                facts.add(entry, &mut Intake { line, place, reports, nesting, keys: wanted.keys });
                 return ControlFlow::Continue(());
             }
             (_, Kind::Unknown) => return ControlFlow::Continue(()),
