@@ -29,11 +29,11 @@ from sessiontree import _native, cli
 
 fast = _native.scan
 
-def scan(sources, on_progress, *more):
+def scan(sources, on_progress, *more, **options):
     if on_progress is not None:
         on_progress(1, 4)
     time.sleep(1)
-    return fast(sources, on_progress, *more)
+    return fast(sources, on_progress, *more, **options)
 
 _native.scan = scan
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job is born without

@@ -371,7 +371,7 @@ def _newest_on_path(nodes: dict[str, Entry], parents: dict[str, str | None]) -> 
 
 _TIME = re.compile(
     r"(?P<year>[0-9]{4}|[+-][0-9]{6})(?:-(?P<month>[0-9]{2})(?:-(?P<day>[0-9]{2}))?)?"
-    r"(?:T(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2})(?:\.(?P<fraction>[0-9]{1,9}))?)?"
+    r"(?:T(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2})(?:\.(?P<fraction>[0-9]+))?)?"
     r"(?:Z|(?P<sign>[+-])(?P<zone_hour>[0-9]{2}):(?P<zone_minute>[0-9]{2}))?)?"
 )
 _MIN_TIME = -62_135_596_800_000
@@ -443,6 +443,8 @@ def _message_text(message: Json) -> str:
 
 
 def _in_order(reports: list[Found]) -> list[Report]:
-    in_order = sorted(reports, key=lambda report: (report[1], KINDS.index(report[0])))
-    left_out = sorted((kind for kind, _, _ in in_order[MAX_REPORTS:]), key=lambda kind: kind in NOTES)
-    return [*in_order[:MAX_REPORTS], *((kind, None, None) for kind in left_out[:1])]
+    by_line = sorted(reports, key=lambda report: (report[1], KINDS.index(report[0])))
+    by_weight = sorted(by_line, key=lambda report: report[0] in NOTES)
+    kept, left_out = by_weight[:MAX_REPORTS], by_weight[MAX_REPORTS:]
+    kept.sort(key=lambda report: (report[1], KINDS.index(report[0])))
+    return [*kept, *((kind, None, None) for kind, _, _ in left_out[:1])]

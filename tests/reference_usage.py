@@ -35,7 +35,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A usage record: its numbers in the order of `Usage`, the model it counts under, and what tells it from others."""
+    """A usage record: its numbers, first those of `Usage` in their order, and what tells it from others."""
 
     numbers: tuple[float, ...]
     model: str
@@ -99,12 +99,12 @@ def _model(entry: Entry) -> str:
 
 
 def _numbers(usage: Json) -> tuple[tuple[float, ...], int]:
-    """The numbers that count, and how many values do not."""
+    """The tokens, the cost's total and its parts, 0 for what does not count; and how much of it does not."""
     tokens = [usage.get(key, 0) for key in _TOKENS]
     cost = usage.get("cost", {})
     costs = [cost.get(key, 0) for key in _COSTS] if isinstance(cost, dict) else [None]
     odd_count = sum(not _counts(value) for value in tokens + costs)
-    return tuple(float(value) if _counts(value) else 0.0 for value in [*tokens, costs[-1]]), odd_count
+    return tuple(float(value) if _counts(value) else 0.0 for value in [*tokens, *reversed(costs)]), odd_count
 
 
 def _counts(value: object) -> bool:
@@ -121,7 +121,7 @@ def total(records: Iterable[Record]) -> Usage:
 
 
 def _add(usage: Usage, numbers: tuple[float, ...]) -> None:
-    for name, number in zip(_FIELDS, numbers, strict=True):
+    for name, number in zip(_FIELDS, numbers, strict=False):  # the parts of the cost are in no sum
         setattr(usage, name, min(getattr(usage, name) + number, sys.float_info.max))
 
 

@@ -185,6 +185,7 @@ HEADERS = objects(
 JUNK = st.sampled_from(
     [
         *(b"42", b"[]", b"null", b'"text"', b"{}", b'{"a":1}', b'{"id":"x"}', b'{"type":"x"}', b'{"id":""}'),
+        *(b'{}{"type":"session","id":"s"}', b'{"a":1} {"type":"session","id":"s"}', b'{"type":"session"}{"id":"x"}'),
         *(b'{"type":"message"', b'{"type":"custom"} x', b"NaN", b'{"type":"x","y":NaN}', b'{"type":"x","y":01}'),
         *(
             b'{"type":"x","y":"\t"}',

@@ -18,6 +18,7 @@ from support import write
         ("/home/user/p", "--home-user-p--"),
         ("/home/user/a-b/c", "--home-user-a-b-c--"),
         ("/home/user/../user/p/", "--home-user-p--"),
+        ("//home/user/p", "--home-user-p--"),
         ("/", "----"),
         ("C:\\Users\\me", "--C--Users-me--"),
         ("\\\\server\\share\\p", "--\\server\\share\\p--".replace("\\", "-")),

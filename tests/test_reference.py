@@ -304,7 +304,8 @@ def test_tips_with_newer_activity_than_the_leaf_are_noted() -> None:
         ("+010000-01-01T00:00:00+00:01", 253_402_300_740_000),
         *[(text, None) for text in ("", "2024-1-1", "2024-13", "2023-02-29", "2024-00", "24-01-01", " 2024", "2024 ")],
         *[(text, None) for text in ("1970-01-01T24:00:01", "1970-01-01T25:00", "1970-01-01T00:60", "1970-01-01T00")],
-        *[(text, None) for text in ("1970-01-01T00:00:60", "1970-01-01T00:00:00.", "1970-01-01T00:00:00.0123456789")],
+        *[(text, None) for text in ("1970-01-01T00:00:60", "1970-01-01T00:00:00.")],
+        ("1970-01-01T00:00:00.0123456789", 12),
         *[(text, None) for text in ("1970-01-01Z", "1970-01-01t00:00", "1970-01-01T00:00z", "1970-01-01 00:00")],
         *[(text, None) for text in ("1970-01-01T00:00+1:00", "1970-01-01T00:00+24:00", "1970-01-01T00:00+0100")],
         *[
@@ -402,10 +403,10 @@ def test_sessions_merge_in_the_given_order() -> None:
 
 
 def test_too_many_reports_are_counted() -> None:
-    found = session(*["["] * MAX_REPORTS, entry("a", "x"), "[", "[")
-    assert found.damage[:-1] == [("line", 2 + n, len(HEADER) + 2 * n) for n in range(MAX_REPORTS)]
-    assert found.damage[-1] == ("line", None, None), "damage before notes"
-    assert found.damage_count == MAX_REPORTS + 2
+    found = session(*["["] * (MAX_REPORTS - 1), entry("a", "x"), "[", entry("b", "x"))
+    assert [kind for kind, _, _ in found.damage] == ["line"] * MAX_REPORTS + ["parent"], "damage before notes"
+    assert found.damage[-2:] == [("line", 2 + MAX_REPORTS, found.damage[-2][2]), ("parent", None, None)]
+    assert found.damage_count == MAX_REPORTS
 
 
 def test_a_store_is_newest_first_and_each_file_once(tmp_path: Path) -> None:

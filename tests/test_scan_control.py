@@ -177,6 +177,24 @@ def test_a_forked_child_scans_even_in_the_middle_of_its_parents_scan(store: Path
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 12
 
 
+@pytest.mark.parametrize(
+    "name", ["an id that every derived id is made of", "a response id that every record is known by"]
+)
+def test_a_long_field_and_many_records_cost_their_sum_not_their_product(tmp_path: Path, name: str) -> None:
+    long, many = b"x" * 4_000_000, 8000
+    files = {
+        "an id that every derived id is made of": b'{"type":"session","id":"%s"}\n' % long + b'{"type":"x"}\n' * many,
+        "a response id that every record is known by": (
+            b'{"type":"session","id":"s","version":3}\n{"type":"message","id":"a","message":{"role":"toolResult",'
+            b'"responseId":"%s","details":{"modelUsage":[%s]}}}\n' % (long, b",".join([b'{"input":1}'] * many))
+        ),
+    }
+    path = write(tmp_path / "1.jsonl", files[name])
+    start = time.monotonic()
+    assert len(scan(path)) == 1
+    assert time.monotonic() - start < 5, "the product would be 32 GB to hash"
+
+
 def test_a_scan_that_was_stopped_leaves_its_threads_to_others(tmp_path: Path) -> None:
     """Though it is in the middle of a line of many gigabytes."""
     endless = write(tmp_path / "endless/1.jsonl", b'{"type":"session","id":"s"}\n')

@@ -88,9 +88,10 @@ def scan(
     on_progress: OnProgress | None,
     threads: int | None,
     text: bool,
+    usage: bool,
     strict: bool,
 ) -> ScanRow:
-    """Read every session that the sources hold."""
+    """Read every session that the sources hold; with `usage`, add up what all of them used."""
 
 def restore(state: Mapping[str, Any]) -> SessionInfo:
     """The `SessionInfo` that was pickled."""

@@ -115,7 +115,7 @@ def scan_sources(
     strict: bool = False,
 ) -> Scan:
     """As `scan`, for callers that know what kind of folder each source is."""
-    row = _native.scan(sources, on_progress, threads, False, strict)
+    row = _native.scan(sources, on_progress, threads, text=False, usage=True, strict=strict)
     return Scan(tuple(row["infos"]), tuple(row["damage"]), row["usage"])
 
 

@@ -102,7 +102,7 @@ class SessionManager:
 def _list(
     source: tuple[Layout, Path], on_progress: OnProgress | None, threads: int | None, *, text: bool
 ) -> builtins.list[SessionInfo]:
-    row = _native.scan([source], on_progress, threads, text, False)
+    row = _native.scan([source], on_progress, threads, text, usage=False, strict=False)
     unread = sum(damage.kind == "file" for damage in row["damage"])
     if unread:
         _log.warning("could not be read: %d (scan() and `sessiontree check` tell what and why)", unread)

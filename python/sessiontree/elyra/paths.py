@@ -55,7 +55,9 @@ def absolute_cwd(cwd: StrPath) -> str:
     text = os.fspath(cwd)
     if not text:
         raise ValueError("cwd is empty: expected a folder")
-    return ntpath.normpath(text) if _WINDOWS.match(text) else os.path.abspath(text)  # noqa: PTH100  no links resolved
+    if _WINDOWS.match(text):
+        return ntpath.normpath(text)
+    return _one_slash(os.path.abspath(text))  # noqa: PTH100  no links resolved
 
 
 def project_dir(cwd: StrPath, agent_dir: Path) -> Path:
@@ -74,7 +76,12 @@ def same_cwd(one: str, other: str) -> bool:
 def _comparable(cwd: str) -> str:
     if _WINDOWS.match(cwd):
         return ntpath.normcase(ntpath.normpath(cwd))
-    return re.sub(r"\A//+", "/", posixpath.normpath(cwd))
+    return _one_slash(posixpath.normpath(cwd))
+
+
+def _one_slash(path: str) -> str:
+    """The path without the second slash that POSIX lets stand at its start."""
+    return re.sub(r"\A//+", "/", path)
 
 
 def _home(variable: str, default: str) -> Path:

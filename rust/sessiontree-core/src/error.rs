@@ -141,38 +141,33 @@ pub(crate) fn excerpt(text: &str) -> String {
 /// How many reports of one file are kept: enough for anyone to read, and a bound on what a hostile file can cost.
 const MAX_REPORTS: usize = 10_000;
 
-/// The reports of one file. They come in any order; the first by line are kept.
+/// The reports of one file. They come in any order; damage is kept before notes, and the first by line.
 #[derive(Debug, Default)]
 pub(crate) struct Reports {
-    kept: BTreeMap<Key, String>,
-    /// The first that is left out; damage before notes, lest the latter hide it.
-    left_out: Option<Key>,
+    kept: BTreeMap<Rank, String>,
+    left_out: Option<Rank>,
     left_out_count: u64,
     damage_count: u64,
 }
 
-/// By what reports are sorted: line, kind, and their number among those.
-type Key = (Place, DamageKind, u64);
+/// In which order reports are kept: whether it is a note, its place and kind, and its number among those.
+type Rank = (bool, Place, DamageKind, u64);
 
 impl Reports {
     /// Notes one report; `reason` is only called for if it is kept.
     pub(crate) fn add(&mut self, kind: DamageKind, place: Place, reason: impl FnOnce() -> String) {
         self.damage_count += u64::from(!kind.is_note());
-        let mut last = (place, kind, self.kept.len() as u64 + self.left_out_count);
-        if self.kept.len() == MAX_REPORTS {
-            match self.kept.last_entry() {
-                Some(entry) if *entry.key() > last => {
-                    let (greatest, _) = entry.remove_entry();
-                    self.kept.insert(std::mem::replace(&mut last, greatest), reason());
-                }
-                _ => {}
-            }
-            let order = |&(place, kind, number): &Key| (kind.is_note(), place, kind, number);
-            self.left_out = self.left_out.into_iter().chain([last]).min_by_key(order);
-            self.left_out_count += 1;
-        } else {
+        let mut last = (kind.is_note(), place, kind, self.kept.len() as u64 + self.left_out_count);
+        if self.kept.len() < MAX_REPORTS {
             self.kept.insert(last, reason());
+            return;
         }
+        if let Some(entry) = self.kept.last_entry().filter(|entry| *entry.key() > last) {
+            let (greatest, _) = entry.remove_entry();
+            self.kept.insert(std::mem::replace(&mut last, greatest), reason());
+        }
+        self.left_out = Some(self.left_out.map_or(last, |first| first.min(last)));
+        self.left_out_count += 1;
     }
 
     /// How much damage was reported; notes are none.
@@ -185,8 +180,12 @@ impl Reports {
         let path: Arc<Path> = path.into();
         let report = |kind, place, reason| Damage { kind, path: Arc::clone(&path), place, reason, errno: None };
         let count = self.left_out_count;
-        let last = self.left_out.map(|(_, kind, _)| report(kind, None, format!("{count} more reports are left out")));
-        let kept = self.kept.into_iter().map(|((place, kind, _), reason)| report(kind, Some(place), reason));
-        kept.chain(last).collect()
+        let last =
+            self.left_out.map(|(_, _, kind, _)| report(kind, None, format!("{count} more reports are left out")));
+        let kept = self.kept.into_iter().map(|((_, place, kind, _), reason)| report(kind, Some(place), reason));
+        let mut damage: Vec<_> = kept.collect();
+        damage.sort_by_key(|report| (report.place, report.kind));
+        damage.extend(last);
+        damage
     }
 }

@@ -27,6 +27,8 @@ pub struct Options {
     pub threads: Option<usize>,
     /// Whether to load every `all_messages_text`.
     pub text: bool,
+    /// Whether to add up the usage of all sessions.
+    pub usage: bool,
 }
 
 /// What the caller's function is called with, in the caller's thread.
@@ -52,7 +54,7 @@ pub struct Scan {
     pub infos: Vec<SessionInfo>,
     /// By path and line.
     pub damage: Vec<Damage>,
-    /// Of all sessions, each record once.
+    /// Of all sessions, each record once; nothing unless it was wanted.
     pub usage: Usage,
 }
 
@@ -69,7 +71,7 @@ pub fn scan(
     let mut teller = Teller { progress, last_tick: Instant::now() };
     let found = find(sources, &mut || teller.tick())?;
     let sessions = read_all(found.files, options, &mut teller)?;
-    Ok(put_together(sessions, found.damage))
+    put_together(sessions, found.damage, &mut teller)
 }
 
 /// Tells the caller how things go, and learns whether to stop.
@@ -103,7 +105,7 @@ fn read_all(
     if total == 0 {
         return Ok(Vec::new());
     }
-    let work = Work { is_stopped: Arc::default(), keys: Arc::default(), limit: workers::limit(), text: options.text };
+    let work = Work { is_stopped: Arc::default(), keys: Arc::default(), limit: workers::limit(), options };
     let threads = options.threads.unwrap_or(work.limit).min(work.limit).min(total);
     let stop = StopOnDrop(Arc::clone(&work.is_stopped));
     let results = start(files, threads, work)?;
@@ -125,7 +127,7 @@ struct Work {
     is_stopped: Arc<AtomicBool>,
     keys: Arc<IdentityKeys>,
     limit: usize,
-    text: bool,
+    options: Options,
 }
 
 /// Tells the workers to end when the scan does, however it does.
@@ -167,7 +169,8 @@ impl Work {
     }
 
     fn read(&self, file: &Candidate, buffer: &mut Buffer) -> Outcome {
-        let wanted = Wanted { text: self.text, keys: &self.keys, is_stopped: &self.is_stopped };
+        let Options { text, usage: records, .. } = self.options;
+        let wanted = Wanted { text, records, keys: &self.keys, is_stopped: &self.is_stopped };
         match elyra::read(&file.path, buffer, wanted) {
             Ok(Reading::Session(session)) => Some(Ok(session)),
             Ok(Reading::NoSession(reason)) if file.is_named => {
@@ -195,7 +198,11 @@ fn wait(results: &Receiver<Outcome>, teller: &mut Teller<'_>) -> Result<Outcome>
     }
 }
 
-fn put_together(read: Vec<std::result::Result<Box<Session>, Damage>>, mut damage: Vec<Damage>) -> Scan {
+fn put_together(
+    read: Vec<std::result::Result<Box<Session>, Damage>>,
+    mut damage: Vec<Damage>,
+    teller: &mut Teller<'_>,
+) -> Result<Scan> {
     let mut sessions = Vec::with_capacity(read.len());
     for one in read {
         match one {
@@ -210,11 +217,12 @@ fn put_together(read: Vec<std::result::Result<Box<Session>, Damage>>, mut damage
     let mut scan = Scan { infos: Vec::with_capacity(sessions.len()), damage, usage: Usage::default() };
     let mut ledger = Ledger::default();
     for session in sessions {
+        teller.tick()?;
         session.records.iter().filter(|record| ledger.enter(record.identity)).for_each(|record| scan.usage.add(record));
         scan.damage.extend(session.damage);
         scan.infos.push(session.info);
     }
     // Stable: the reports of one file are in order already.
     scan.damage.sort_by(|one, other| one.path.as_os_str().cmp(other.path.as_os_str()));
-    scan
+    Ok(scan)
 }

@@ -90,6 +90,26 @@ pub(crate) struct Identity {
     content: Option<NonZeroU128>,
 }
 
+/// The hashes of what the records of an entry share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Holder {
+    response: Option<NonZeroU128>,
+    entry: Option<NonZeroU128>,
+}
+
+/// All numbers of a record: those that count, and the parts of its cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Numbers {
+    pub(crate) tokens: Tokens,
+    cost_parts: [f64; COST_PARTS.len()],
+}
+
+impl Numbers {
+    fn bits(&self) -> ([u64; 6], [u64; COST_PARTS.len()]) {
+        (<[f64; 6]>::from(self.tokens).map(f64::to_bits), self.cost_parts.map(f64::to_bits))
+    }
+}
+
 /// What the hashes are keyed with: no file can be written to collide.
 #[derive(Debug, Default)]
 pub(crate) struct IdentityKeys {
@@ -97,17 +117,21 @@ pub(crate) struct IdentityKeys {
 }
 
 impl IdentityKeys {
+    /// What all records of an entry share. Hashed once an entry: its parts may be long, and its records many.
+    ///
+    /// `entry` is its id, if it has one, and the text of its time.
+    pub(crate) fn holder(&self, response: Option<&str>, entry: Option<(&str, Option<&str>)>) -> Holder {
+        Holder {
+            response: response.filter(|id| !id.is_empty()).and_then(|id| self.hash(&id)),
+            entry: entry.and_then(|entry| self.hash(&entry)),
+        }
+    }
+
     /// The identity of a record, `number` being its own in its entry. Without an entry id and a response id there is none.
-    pub(crate) fn identity(
-        &self,
-        response: Option<&str>,
-        entry: Option<(&str, Option<&str>)>,
-        tokens: &Tokens,
-        number: usize,
-    ) -> Identity {
+    pub(crate) fn identity(&self, holder: Holder, numbers: &Numbers, number: usize) -> Identity {
         Identity {
-            response: response.filter(|id| !id.is_empty()).and_then(|id| self.hash(&(id, number))),
-            content: entry.and_then(|entry| self.hash(&(entry, <[f64; 6]>::from(*tokens).map(f64::to_bits), number))),
+            response: holder.response.and_then(|response| self.hash(&(response, number))),
+            content: holder.entry.and_then(|entry| self.hash(&(entry, numbers.bits(), number))),
         }
     }
 
@@ -147,7 +171,7 @@ impl Ledger {
 pub(crate) type OnOdd<'a> = &'a mut dyn FnMut(String);
 
 /// Reads a `usage` value: None, and a complaint, where it is no object.
-pub(crate) fn read(raw: &[u8], nesting: &mut Nesting, odd: OnOdd<'_>) -> Option<Tokens> {
+pub(crate) fn read(raw: &[u8], nesting: &mut Nesting, odd: OnOdd<'_>) -> Option<Numbers> {
     if raw.first() == Some(&b'{') {
         return Some(read_object(raw, nesting, "usage", odd));
     }
@@ -156,7 +180,7 @@ pub(crate) fn read(raw: &[u8], nesting: &mut Nesting, odd: OnOdd<'_>) -> Option<
 }
 
 /// Reads a `details.modelUsage` value: one usage object, a list of them, or an object whose values are or hold such.
-pub(crate) fn read_model_usage(raw: &[u8], nesting: &mut Nesting, odd: OnOdd<'_>, found: &mut dyn FnMut(Tokens)) {
+pub(crate) fn read_model_usage(raw: &[u8], nesting: &mut Nesting, odd: OnOdd<'_>, found: &mut dyn FnMut(Numbers)) {
     // Values within the value that is walked are scanned with a nesting of their own.
     let mut inner = Nesting::default();
     let mut read = |object: &[u8]| found(read_object(object, &mut inner, "modelUsage", odd));
@@ -180,7 +204,7 @@ pub(crate) fn read_model_usage(raw: &[u8], nesting: &mut Nesting, odd: OnOdd<'_>
     }
 }
 
-fn read_object(raw: &[u8], nesting: &mut Nesting, path: &str, odd: OnOdd<'_>) -> Tokens {
+fn read_object(raw: &[u8], nesting: &mut Nesting, path: &str, odd: OnOdd<'_>) -> Numbers {
     // The last of repeated keys counts, so nothing is said before the end of the object is known.
     let [mut input, mut output, mut cache_read, mut cache_write, mut total_tokens, mut cost] = [None; 6];
     for_members(raw, nesting, |key, value| match key {
@@ -192,24 +216,26 @@ fn read_object(raw: &[u8], nesting: &mut Nesting, path: &str, odd: OnOdd<'_>) ->
         b"cost" => cost = Some(value),
         _ => {}
     });
-    Tokens {
+    let mut tokens = Tokens {
         input: counted(input, path, "input", odd),
         output: counted(output, path, "output", odd),
         cache_read: counted(cache_read, path, "cacheRead", odd),
         cache_write: counted(cache_write, path, "cacheWrite", odd),
         total_tokens: counted(total_tokens, path, "totalTokens", odd),
-        cost_total: cost.map_or(0.0, |cost| read_cost(cost, nesting, path, odd)),
-    }
+        cost_total: 0.0,
+    };
+    let cost_parts = cost.map_or_else(Default::default, |cost| read_cost(cost, nesting, path, odd));
+    [.., tokens.cost_total] = cost_parts;
+    Numbers { tokens, cost_parts }
 }
 
-/// The numbers of a `cost`.
+/// The parts of a `cost`, of which only the last counts.
 const COST_PARTS: [&str; 5] = ["input", "output", "cacheRead", "cacheWrite", "total"];
 
-/// The total of a `cost`; its parts are looked at only to report what is odd in them.
-fn read_cost(raw: &[u8], nesting: &mut Nesting, path: &str, odd: OnOdd<'_>) -> f64 {
+fn read_cost(raw: &[u8], nesting: &mut Nesting, path: &str, odd: OnOdd<'_>) -> [f64; COST_PARTS.len()] {
     if raw.first() != Some(&b'{') {
         odd(format!("{path}.cost: expected an object, found {}; counted as 0", shown(raw)));
-        return 0.0;
+        return Default::default();
     }
     let mut parts = [None; COST_PARTS.len()];
     for_members(raw, nesting, |key, value| {
@@ -218,10 +244,7 @@ fn read_cost(raw: &[u8], nesting: &mut Nesting, path: &str, odd: OnOdd<'_>) -> f
         }
     });
     let path = format!("{path}.cost");
-    let [.., total] = std::array::from_fn::<f64, { COST_PARTS.len() }, _>(|index| {
-        counted(parts[index], &path, COST_PARTS[index], odd)
-    });
-    total
+    std::array::from_fn(|index| counted(parts[index], &path, COST_PARTS[index], odd))
 }
 
 /// The number, if it counts; else 0, with a complaint unless it is missing.
@@ -310,7 +333,7 @@ mod tests {
 
     fn model_usage(raw: &str) -> Vec<f64> {
         let mut found = Vec::new();
-        read_model_usage(raw.as_bytes(), &mut Nesting::default(), &mut |_| (), &mut |one| found.push(one.input));
+        read_model_usage(raw.as_bytes(), &mut Nesting::default(), &mut |_| (), &mut |one| found.push(one.tokens.input));
         found
     }
 
@@ -328,7 +351,7 @@ mod tests {
         let mut told = Vec::new();
         let raw = br#"{"input":-5,"output":"4","cacheRead":null,"cacheWrite":true,"totalTokens":1e400,"cost":0.5}"#;
         let tokens = read(raw, &mut Nesting::default(), &mut |odd| told.push(odd));
-        assert_eq!(tokens, Some(Tokens::default()));
+        assert_eq!(tokens, Some(Numbers::default()));
         assert_eq!(told.len(), 6);
         assert_eq!(told[0], "usage.input: -5 is negative; counted as 0");
         assert_eq!(told[5], "usage.cost: expected an object, found 0.5; counted as 0");
@@ -337,7 +360,7 @@ mod tests {
     #[test]
     fn a_record_is_known_by_response_or_else_by_content() {
         let keys = IdentityKeys::default();
-        let one = |response, id| keys.identity(response, Some((id, None)), &Tokens::default(), 0);
+        let one = |response, id| keys.identity(keys.holder(response, Some((id, None))), &Numbers::default(), 0);
         let mut ledger = Ledger::default();
         assert!(ledger.enter(one(Some("r1"), "a")));
         assert!(!ledger.enter(one(Some("r1"), "b")), "the same response");
@@ -346,7 +369,7 @@ mod tests {
         assert!(ledger.enter(one(None, "c")));
         assert!(!ledger.enter(one(Some("r3"), "c")));
         assert!(!ledger.enter(one(Some("r3"), "d")), "one that is left out is known all the same");
-        assert!(ledger.enter(keys.identity(None, None, &Tokens::default(), 0)));
-        assert!(ledger.enter(keys.identity(None, None, &Tokens::default(), 0)), "nothing to know it by");
+        assert!(ledger.enter(keys.identity(keys.holder(None, None), &Numbers::default(), 0)));
+        assert!(ledger.enter(keys.identity(keys.holder(None, None), &Numbers::default(), 0)), "nothing to know it by");
     }
 }

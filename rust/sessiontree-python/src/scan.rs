@@ -12,7 +12,7 @@ use crate::call::{call, to_strict_exception};
 use crate::info::SessionInfo;
 use crate::rows;
 
-/// Read every session that the sources hold.
+/// Read every session that the sources hold; with `usage`, add up what all of them used.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "what comes from Python is owned")]
 pub(crate) fn scan(
@@ -21,6 +21,7 @@ pub(crate) fn scan(
     on_progress: Option<Py<PyAny>>,
     threads: Option<Py<PyAny>>,
     text: bool,
+    usage: bool,
     strict: bool,
 ) -> PyResult<Bound<'_, PyDict>> {
     let sources = sources.into_iter().map(|(layout, path)| source(&layout, path)).collect::<PyResult<Vec<_>>>()?;
@@ -28,7 +29,7 @@ pub(crate) fn scan(
     if on_progress.as_ref().is_some_and(|on_progress| !on_progress.bind(py).is_callable()) {
         return Err(PyTypeError::new_err("on_progress: expected a callable, or None"));
     }
-    let scan = run(py, &sources, Options { threads, text }, on_progress.as_ref())?;
+    let scan = run(py, &sources, Options { threads, text, usage }, on_progress.as_ref())?;
     if let Some(damage) = scan.damage.iter().find(|damage| strict && !damage.kind.is_note()) {
         return Err(to_strict_exception(py, damage));
     }

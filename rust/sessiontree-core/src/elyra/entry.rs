@@ -67,6 +67,8 @@ pub(crate) struct Checked {
     /// How many objects it holds, entries or not.
     pub(crate) objects: usize,
     pub(crate) first: Entry,
+    /// Which of the objects that is, from 0.
+    pub(crate) first_at: usize,
 }
 
 /// Checks a whole line.
@@ -85,12 +87,12 @@ pub(crate) fn check(line: &[u8], nesting: &mut Nesting) -> Result<Checked, Flaw>
             return Err(scanner.flaw(if objects == 0 { "expected an object" } else { "more stands after the object" }));
         }
         let entry = entry(line, &mut scanner)?;
-        first = first.or(entry);
+        first = first.or(entry.map(|entry| (objects, entry)));
         objects += 1;
         scanner.space();
     }
-    let first = first.ok_or(Flaw { at: 0, what: "the object has neither a type nor an id" })?;
-    Ok(Checked { objects, first })
+    let (first_at, first) = first.ok_or(Flaw { at: 0, what: "the object has neither a type nor an id" })?;
+    Ok(Checked { objects, first, first_at })
 }
 
 impl Checked {
@@ -270,7 +272,7 @@ mod tests {
     #[test]
     fn fields_are_found_in_any_order_and_spelling() {
         let line = r#"{"id":"old","message":{"content":[{"text":"a","type":"text"},"x",{"type":"text"}],"r\u006fle":"user"},"t\u0079pe":"message","id":"new"}"#;
-        let Checked { objects, first } = check(line).unwrap();
+        let Checked { objects, first, .. } = check(line).unwrap();
         let message = first.message.as_ref().unwrap();
         assert_eq!((objects, first.kind, message.role), (1, Kind::Message, Role::User));
         assert_eq!(first.id.unwrap().of(line.as_bytes()), b"\"new\"");

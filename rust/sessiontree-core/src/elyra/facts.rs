@@ -4,17 +4,17 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Session;
 use super::entry::{Entry, Kind};
 use super::index::{Index, NEVER};
 use super::migrate::{DerivedIds, is_linear, version};
 use super::tree::Tree;
+use super::{Session, Wanted};
 use crate::error::{DamageKind, Place, Reports, excerpt};
 use crate::info::{NO_MESSAGES, SessionInfo, Stamp};
 use crate::json::{Nesting, Span, number, text};
 use crate::message::{Message, Role};
 use crate::timestamp;
-use crate::usage::{self, IdentityKeys, Ledger, NO_MODEL, Record, Usage};
+use crate::usage::{self, Ledger, NO_MODEL, Numbers, Record, Usage};
 
 /// What the header says.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ pub(super) struct Intake<'a> {
     pub(super) place: Place,
     pub(super) reports: &'a mut Reports,
     pub(super) nesting: &'a mut Nesting,
-    pub(super) keys: &'a IdentityKeys,
+    pub(super) wanted: Wanted<'a>,
 }
 
 impl<'a> Intake<'a> {
@@ -190,25 +190,28 @@ impl Facts {
             Some((provider, model)) => self.usage.model(&format!("{provider}/{model}")),
             None => Arc::clone(&self.no_model),
         };
-        let Intake { place, reports, nesting, keys, .. } = intake;
+        let Intake { place, reports, nesting, wanted, .. } = intake;
+        let keys = wanted.keys;
+        let holder = keys.holder(response_id.as_deref(), id.map(|id| (id, time.as_deref())));
         let mut odd = |reason| reports.add(DamageKind::Value, *place, || reason);
-        let mut count = |number, tokens| {
-            let content = id.map(|id| (id, time.as_deref()));
-            let identity = keys.identity(response_id.as_deref(), content, &tokens, number);
-            let record = Record { tokens, model: Arc::clone(&model), identity };
+        let mut count = |number, numbers: Numbers| {
+            let identity = keys.identity(holder, &numbers, number);
+            let record = Record { tokens: numbers.tokens, model: Arc::clone(&model), identity };
             if self.ledger.enter(identity) {
                 self.usage.add(&record);
             }
-            self.records.push(record);
+            if wanted.records {
+                self.records.push(record);
+            }
         };
-        if let Some(tokens) = spans.usage.and_then(|span| usage::read(span.of(line), nesting, &mut odd)) {
-            count(0, tokens);
+        if let Some(numbers) = spans.usage.and_then(|span| usage::read(span.of(line), nesting, &mut odd)) {
+            count(0, numbers);
         }
         if let Some(span) = spans.model_usage {
             let mut number = 0;
-            usage::read_model_usage(span.of(line), nesting, &mut odd, &mut |tokens| {
+            usage::read_model_usage(span.of(line), nesting, &mut odd, &mut |numbers| {
                 number += 1;
-                count(number, tokens);
+                count(number, numbers);
             });
         }
     }

@@ -31,20 +31,21 @@ pub(crate) fn is_linear(version: i64) -> bool {
 /// SHA-256 over session id, LF, the entry's number, LF, n; n is 0, or the first that gives an id not in use.
 #[derive(Debug)]
 pub(crate) struct DerivedIds {
-    session_id: String,
+    /// Has been given the session's id, which may be long, and an LF.
+    hasher: Sha256,
     used: HashSet<u32>,
 }
 
 impl DerivedIds {
     pub(crate) fn new(session_id: &str) -> Self {
-        Self { session_id: session_id.to_owned(), used: HashSet::new() }
+        Self { hasher: Sha256::new().chain_update(session_id).chain_update("\n"), used: HashSet::new() }
     }
 
     /// The id of the entry with number `number`; the header is number 0.
     pub(crate) fn next(&mut self, number: u64) -> String {
         let mut attempt = 0_u64;
         loop {
-            let digest = Sha256::digest(format!("{}\n{number}\n{attempt}", self.session_id));
+            let digest = self.hasher.clone().chain_update(format!("{number}\n{attempt}")).finalize();
             let id = digest.iter().take(4).fold(0, |id, &byte| id << 8 | u32::from(byte));
             if self.used.insert(id) {
                 return format!("{id:08x}");

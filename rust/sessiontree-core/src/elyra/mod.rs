@@ -24,6 +24,8 @@ use reader::SessionReader;
 pub(crate) struct Wanted<'a> {
     /// Whether to load `all_messages_text`.
     pub(crate) text: bool,
+    /// Whether to keep the usage records, which are of use only over many files.
+    pub(crate) records: bool,
     /// What to key the records' identities with.
     pub(crate) keys: &'a IdentityKeys,
     /// Set when nobody waits for the result any more: it may then be anything.
@@ -88,7 +90,8 @@ pub fn read_text(info: &SessionInfo) -> Result<String> {
     if changed(&file)? {
         return Err(conflict("the file has changed since it was listed"));
     }
-    let wanted = Wanted { text: true, keys: &IdentityKeys::default(), is_stopped: &AtomicBool::new(false) };
+    let wanted =
+        Wanted { text: true, records: false, keys: &IdentityKeys::default(), is_stopped: &AtomicBool::new(false) };
     let (reader, size_bytes) =
         read_lines(&file, info.size_bytes, &mut Buffer::default(), wanted).map_err(Error::io(path))?;
     match reader.end(size_bytes) {

@@ -59,7 +59,8 @@ impl<'a> SessionReader<'a> {
     /// What the line holds; an error if it is to be skipped.
     fn check(&mut self, line: &[u8]) -> Result<Checked, Flaw> {
         let checked = check(line, &mut self.nesting)?;
-        let is_header = checked.first.kind == Kind::Session && checked.first.id.is_some();
+        let first = &checked.first;
+        let is_header = checked.first_at == 0 && first.kind == Kind::Session && first.id.is_some();
         if matches!(self.state, State::BeforeHeader) && checked.objects > 1 && !is_header {
             return Err(Flaw { at: 0, what: "several records stand on one line before the header" });
         }
@@ -84,7 +85,7 @@ impl<'a> SessionReader<'a> {
         let no_session = match (&mut self.state, entry.kind) {
             (State::Session(facts), _) => {
                 let Self { reports, nesting, wanted, .. } = self;
-                facts.add(entry, &mut Intake { line, place, reports, nesting, keys: wanted.keys });
+                facts.add(entry, &mut Intake { line, place, reports, nesting, wanted: *wanted });
                 return ControlFlow::Continue(());
             }
             (_, Kind::Unknown) => return ControlFlow::Continue(()),
