@@ -54,7 +54,7 @@ def ago(**span: float) -> str:
 def session(
     session_id: str = "s1",
     *,
-    cwd: str = "/work/app",
+    cwd: str = "/team/app",
     time: str = "2026-01-05T10:00:00.000Z",
     name: str | None = None,
     text: str = "Hello",
@@ -144,7 +144,7 @@ class Home:
     def agent(self) -> Path:
         return self.folder / ".elyra/agent"
 
-    def add(self, name: str, data: bytes, *, cwd: str = "/work/app", agent: Path | None = None) -> Path:
+    def add(self, name: str, data: bytes, *, cwd: str = "/team/app", agent: Path | None = None) -> Path:
         """Write a session into its project's folder."""
         folder = (agent or self.agent) / "sessions" / f"--{cwd.strip('/').replace('/', '-')}--"
         folder.mkdir(parents=True, exist_ok=True)

@@ -49,35 +49,35 @@ def test_a_line_a_session_newest_first(home: Home) -> None:
     home.add(
         "2",
         session(
-            "2", cwd="/work/site", time=ago(minutes=5), text="\n" * 5_000 + "Add\n\n  a page", answers=12, tokens=45_678
+            "2", cwd="/team/site", time=ago(minutes=5), text="\n" * 5_000 + "Add\n\n  a page", answers=12, tokens=45_678
         ),
     )
     home.add("3", session("3", cwd="", time=ago(days=800), text="", cost=0.001))
-    home.add("4", session("4", cwd="/work/site", time=ago(days=65)) + b"{")
+    home.add("4", session("4", cwd="/team/site", time=ago(days=65)) + b"{")
     done = home.given(COLUMNS="60").run("list", "--all")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         "AGE  PROJECT     SESSION         MSGS  TOKENS    COST",
-        " 5m  /work/site  Add a page        13   45.7k",
+        " 5m  /team/site  Add a page        13   45.7k",
         " 3d  ~/app       Fix the parser     2   1.23k   $0.50",
-        "2mo  /work/site  ! Hello            2",
+        "2mo  /team/site  ! Hello            2",
         " 2y              (no messages)      2          <$0.01",
     ]
 
 
 def test_a_home_is_a_tilde(home: Home) -> None:
-    for number, cwd in enumerate(["/work/si", "/work/si/te", "/work/site", "/work"]):
+    for number, cwd in enumerate(["/team/si", "/team/si/te", "/team/site", "/team"]):
         home.add(str(number), session(cwd=cwd, time=ago(days=number + 1)))
-    done = home.given(HOME="/work/si").run("list", "--all", "--agent-dir", home.agent)
-    assert [line.split()[1] for line in done.stdout.splitlines()[1:]] == ["~", "~/te", "/work/site", "/work"]
+    done = home.given(HOME="/team/si").run("list", "--all", "--agent-dir", home.agent)
+    assert [line.split()[1] for line in done.stdout.splitlines()[1:]] == ["~", "~/te", "/team/site", "/team"]
 
 
 def test_a_narrow_table_leaves_columns_out_before_it_cuts_what_a_session_is_about(home: Home) -> None:
     text = "Rename the configuration loader"
-    home.add("1", session(cwd="/work/long-names/app", time=ago(days=3), text=text, tokens=950, cost=0.5))
+    home.add("1", session(cwd="/team/long-names/app", time=ago(days=3), text=text, tokens=950, cost=0.5))
     for columns, row in [
-        ("200", " 3d  /work/long-names/app  Rename the configuration loader     2     950  $0.50"),
-        ("80", " 3d  /work/long-names/app  Rename the configuration loader     2     950  $0.50"),
+        ("200", " 3d  /team/long-names/app  Rename the configuration loader     2     950  $0.50"),
+        ("80", " 3d  /team/long-names/app  Rename the configuration loader     2     950  $0.50"),
         ("60", " 3d  …long-names/app  Rename the confi…     2     950  $0.50"),
         ("48", " 3d  …g-names/app  Rename the con…     2     950"),
         ("40", " 3d  …names/app  Rename the confi…     2"),
@@ -157,14 +157,14 @@ def test_homes(home: Home) -> None:
     home.add("1", session("other pi"), agent=pi)
     flat.mkdir()
     (flat / "1.jsonl").write_bytes(session("flat"))
-    (flat / "2.jsonl").write_bytes(session("flat too", cwd="/work/site", time=ago(days=0)))
+    (flat / "2.jsonl").write_bytes(session("flat too", cwd="/team/site", time=ago(days=0)))
     named = {"ELYRA_CODING_AGENT_DIR": str(elsewhere)}
     flat_named = {**named, "ELYRA_CODING_AGENT_SESSION_DIR": str(flat)}
 
     assert home.ids("--all") == ["elyra"]
     assert home.given(**named).ids("--all") == ["elsewhere"]
     assert home.given(**flat_named).ids("--all") == ["flat too", "flat"]
-    assert home.given(**flat_named).ids("-C", "/work/app") == ["flat"]
+    assert home.given(**flat_named).ids("-C", "/team/app") == ["flat"]
     assert home.given(**flat_named).ids("--all", "--agent-dir", home.agent) == ["elyra"]
     assert home.ids("--all", "--agent-dir", elsewhere, "--session-dir", flat) == ["flat too", "flat"]
     assert home.given(**flat_named).ids("--all", "--pi") == ["pi"]

@@ -43,7 +43,7 @@ def home(tmp_path: Path) -> Home:
 def odd_home(home: Home) -> Home:
     """A home whose sessions have odd texts in all places, and damage that quotes them."""
     for number, text in enumerate(ODD.values()):
-        home.add(f"name{number}", session(cwd=f"/work/{text}", name=text, cost=10.0**number))
+        home.add(f"name{number}", session(cwd=f"/team/{text}", name=text, cost=10.0**number))
         home.add(f"text{number}", session(cwd=text, text=text, tokens=10**number) + b"{")
         home.add(f"parent{number}", session().replace(b"null", json.dumps(text).encode()))
     name = "\x1b[31m\u202e\x9b1m\n\x07" if sys.platform == "darwin" else os.fsdecode(b"\x1b[31m\xe2\x80\xae\xff\n\x07")
@@ -128,9 +128,9 @@ def test_no_styles_where_none_are_wanted(home: Home, plain: dict[str, str]) -> N
 
 
 def test_notes_go_to_whoever_sits_there(home: Home) -> None:
-    home.add("1", session(cwd="/work/app", time="2026-01-05T10:00:00.000Z"))
+    home.add("1", session(cwd="/team/app", time="2026-01-05T10:00:00.000Z"))
     home.add("2", DAMAGED)
-    app = ("list", "-C", "/work/app")
+    app = ("list", "-C", "/team/app")
     store = home.agent
     for arguments, said in [
         ((*app, "--limit", "1"), "1 more: --limit 0 lists them"),
@@ -173,7 +173,7 @@ def test_a_slow_scan_shows_a_bar_after_half_a_second_and_leaves_nothing(home: Ho
     home.add("1", session(time=ago(days=1)))
     shown = home.on_terminal("list", "--all", command=SLOWLY, elsewhere=elsewhere)
     assert re.search("Reading .* 25%", shown.raw)
-    table = ["AGE  PROJECT    SESSION  MSGS  TOKENS  COST", " 1d  /work/app  Hello       2"]
+    table = ["AGE  PROJECT    SESSION  MSGS  TOKENS  COST", " 1d  /team/app  Hello       2"]
     seen = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(shown.screen()))
     assert seen.split("\n") == ([""] if elsewhere else [*table, ""])
     assert shown.elsewhere == ("\n".join([*table, ""]) if elsewhere else "")

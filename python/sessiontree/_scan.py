@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any, overload
 
 from . import _native
@@ -57,6 +56,8 @@ class Scan(Sequence["SessionInfo"]):
         return f"<Scan: {len(self.infos)} sessions, {len(self.damage)} reports>"
 
     def _repr_html_(self) -> str:
+        from html import escape  # late: with all entities' names, it is slow to load
+
         rows = (
             (f"{info.modified:%Y-%m-%d %H:%M}", info.cwd, (info.name or info.first_message)[:80], info.message_count)
             for info in self.infos[:_HTML_ROWS]

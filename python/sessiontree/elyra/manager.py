@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 from .. import _native
@@ -14,8 +13,6 @@ if TYPE_CHECKING:
 
     from .._native import SessionInfo
     from .._types import Layout, OnProgress, StrPath
-
-_log = logging.getLogger("sessiontree")
 
 
 class SessionManager:
@@ -105,5 +102,9 @@ def _list(
     row = _native.scan([source], on_progress, threads, text, usage=False, strict=False)
     unread = sum(damage.kind == "file" for damage in row["damage"])
     if unread:
-        _log.warning("could not be read: %d (scan() and `sessiontree check` tell what and why)", unread)
+        import logging  # late: hardly any listing needs it
+
+        logging.getLogger("sessiontree").warning(
+            "could not be read: %d (scan() and `sessiontree check` tell what and why)", unread
+        )
     return row["infos"]
