@@ -62,7 +62,8 @@ pub struct Scan {
 ///
 /// # Errors
 ///
-/// [`Error::Io`] and [`Error::NothingFits`] for a source that cannot be looked at, [`Error::Stopped`] when `progress` breaks.
+/// [`Error::Io`] and [`Error::NothingFits`] for a source that cannot be looked at, [`Error::Stopped`] when `progress` breaks,
+/// [`Error::NoThreads`] and [`Error::WorkerLost`] when the threads fail.
 pub fn scan(
     sources: &[Source],
     options: Options,
@@ -96,11 +97,7 @@ impl Teller<'_> {
 }
 
 /// Reads the files; what is no session and was not named is left out.
-fn read_all(
-    files: Vec<Candidate>,
-    options: Options,
-    teller: &mut Teller<'_>,
-) -> Result<Vec<std::result::Result<Box<Session>, Damage>>> {
+fn read_all(files: Vec<Candidate>, options: Options, teller: &mut Teller<'_>) -> Result<Vec<Readable>> {
     let total = files.len();
     if total == 0 {
         return Ok(Vec::new());
@@ -118,8 +115,11 @@ fn read_all(
     Ok(read)
 }
 
-/// What a worker makes of a file.
-type Outcome = Option<std::result::Result<Box<Session>, Damage>>;
+/// A session, or why a file is none that could be read.
+type Readable = std::result::Result<Box<Session>, Damage>;
+
+/// What a worker makes of a file: nothing of one that is to be left out.
+type Outcome = Option<Readable>;
 
 /// What all workers of a scan know.
 #[derive(Clone)]
@@ -190,7 +190,7 @@ fn wait(results: &Receiver<Outcome>, teller: &mut Teller<'_>) -> Result<Outcome>
     }
     thread::sleep(PAUSE);
     loop {
-        match results.recv_timeout(TICK) {
+        match results.recv_timeout(TICK / 2) {
             Ok(outcome) => return Ok(outcome),
             Err(RecvTimeoutError::Disconnected) => return Err(Error::WorkerLost),
             Err(RecvTimeoutError::Timeout) => teller.tick()?,
@@ -198,11 +198,7 @@ fn wait(results: &Receiver<Outcome>, teller: &mut Teller<'_>) -> Result<Outcome>
     }
 }
 
-fn put_together(
-    read: Vec<std::result::Result<Box<Session>, Damage>>,
-    mut damage: Vec<Damage>,
-    teller: &mut Teller<'_>,
-) -> Result<Scan> {
+fn put_together(read: Vec<Readable>, mut damage: Vec<Damage>, teller: &mut Teller<'_>) -> Result<Scan> {
     let mut sessions = Vec::with_capacity(read.len());
     for one in read {
         match one {
