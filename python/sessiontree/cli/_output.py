@@ -16,8 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
-def print_json(arguments: argparse.Namespace, rows: Iterable[Mapping[str, Any]]) -> bool:
-    """Print the rows as JSON, if that was asked for; tells whether it was.
+def wants_json(arguments: argparse.Namespace) -> bool:
+    """Whether `--json` or `--jsonl` was given."""
+    return bool(arguments.json or arguments.jsonl)
+
+
+def print_json(arguments: argparse.Namespace, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Print the rows in the form that was asked for.
 
     What is not ASCII is escaped where a terminal would act on it, or where other bytes than UTF-8 would come out.
     """
@@ -26,9 +31,8 @@ def print_json(arguments: argparse.Namespace, rows: Iterable[Mapping[str, Any]])
     if arguments.jsonl:
         for text in texts:
             print(text)
-    elif arguments.json:
+    else:
         print("[" + ",\n ".join(texts) + "]")
-    return bool(arguments.jsonl or arguments.json)
 
 
 def note(text: str) -> None:

@@ -13,7 +13,7 @@ from .._scan import scan, scan_sources
 from ..elyra.paths import store
 from . import DAMAGED, DONE, NO_SUCH_SESSION, fail
 from ._arguments import add_json_arguments, add_where_arguments
-from ._output import amount, count, explain_none, note, print_json, styled
+from ._output import amount, count, explain_none, note, print_json, styled, wants_json
 from ._progress import progress
 from ._text import visible
 from ._times import took
@@ -45,7 +45,9 @@ def run(arguments: argparse.Namespace) -> int:
     with progress("Checking") as on_progress:
         checked = _scan(arguments, there, on_progress)
     seconds = time.perf_counter() - start
-    if not print_json(arguments, (damage.to_dict() for damage in checked.damage)):
+    if wants_json(arguments):
+        print_json(arguments, (damage.to_dict() for damage in checked.damage))
+    else:
         _print(checked.damage)
     if checked or checked.damage or arguments.files:
         note(_summary(checked, seconds))

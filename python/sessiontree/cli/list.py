@@ -11,7 +11,7 @@ from ..elyra import SessionManager
 from ..elyra.paths import absolute_cwd
 from . import DONE
 from ._arguments import add_json_arguments, add_where_arguments, at_least
-from ._output import count, explain_none, note, print_json
+from ._output import count, explain_none, note, print_json, wants_json
 from ._progress import progress
 from ._sessions import print_sessions
 from ._text import one_line
@@ -53,7 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
     """List, and print."""
     listed = _listed(arguments)
     chosen = _chosen(listed, arguments)
-    if not print_json(arguments, (info.to_dict() for info in chosen[: arguments.limit or None])):
+    if wants_json(arguments):
+        print_json(arguments, (info.to_dict() for info in chosen[: arguments.limit or None]))
+    else:
         _show(chosen, arguments)
     if not listed:
         _explain_none(arguments)
