@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from ._plan import Plan
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from .._types import OnProgress
     from ._session import File
 
