@@ -7,19 +7,18 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ._plan import Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from .._types import OnProgress
     from ._session import File
 
+OnProgress: TypeAlias = Callable[[int, int], object]
 
 _MANIFEST = "corpus.json"
 _MADE_BY = "sessiontree._corpus"
