@@ -1,7 +1,24 @@
 """The storage engine for coding-agent sessions."""
 
+from ._native import (
+    BranchSummaryEntry,
+    CompactionEntry,
+    ContextEditEntry,
+    CustomEntry,
+    CustomMessageEntry,
+    Entry,
+    LabelEntry,
+    MessageEntry,
+    ModelChangeEntry,
+    SessionInfoEntry,
+    ThinkingLevelChangeEntry,
+    TreeNode,
+    UnknownEntry,
+    UsageEntry,
+)
 from ._scan import Scan, scan
-from .elyra import SessionManager, pi_agent_dir
+from .context import Model, SessionContext
+from .elyra import SessionHeader, SessionManager, pi_agent_dir
 from .errors import (
     AmbiguousSessionError,
     ConflictError,
@@ -19,19 +36,36 @@ from .usage import Usage
 
 __all__ = [
     "AmbiguousSessionError",
+    "BranchSummaryEntry",
+    "CompactionEntry",
     "ConflictError",
+    "ContextEditEntry",
+    "CustomEntry",
+    "CustomMessageEntry",
     "Damage",
+    "Entry",
     "EntryNotFoundError",
     "FormatError",
     "InvalidNameError",
+    "LabelEntry",
+    "MessageEntry",
+    "Model",
+    "ModelChangeEntry",
     "NameTakenError",
     "ReadOnlyError",
     "Scan",
+    "SessionContext",
     "SessionError",
+    "SessionHeader",
     "SessionInfo",
+    "SessionInfoEntry",
     "SessionManager",
     "SessionNotFoundError",
+    "ThinkingLevelChangeEntry",
+    "TreeNode",
+    "UnknownEntry",
     "Usage",
+    "UsageEntry",
     "pi_agent_dir",
     "scan",
 ]

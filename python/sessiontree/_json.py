@@ -1,26 +1,242 @@
-"""JSON out: the one place that knows what orjson refuses."""
+"""JSON in and out: the one place that knows what orjson refuses, and what happens then.
+
+orjson takes no nesting beyond some depth, no lone surrogates, no infinite numbers, and no integers past 64 bits on the way out.
+Session files hold all of these. What it refuses goes through a decoder and an encoder of our own, slower and without recursion.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+from json.decoder import scanstring
+from json.encoder import encode_basestring, encode_basestring_ascii
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_LITERALS = {"t": ("true", True), "f": ("false", False), "n": ("null", None)}
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_INTEGERS = range(-(2**63), 2**64)
+_LONGEST_INTEGER = 20
 
 
-def dumps(value: object, *, escaped: bool = False) -> str:
-    """One line of JSON.
+def loads(data: bytes) -> Any:  # noqa: ANN401  whatever stands in the JSON
+    """Decode JSON as `JSON.parse` does, to any depth.
 
-    Args:
-        value: Plain JSON values.
-        escaped: Escape all that is not printable ASCII, as for a terminal, which would act on control characters.
+    Integers up to 64 bits are exact, larger ones doubles, and numbers beyond a double infinite. What is no UTF-8, and half a
+    surrogate pair, becomes U+FFFD.
 
-    Returns:
-        JSON that any parser takes: infinite numbers do not occur in what this package computes, and what Python cannot
-        encode (half a surrogate pair, as in the name of a file that is no UTF-8) is escaped.
+    Raises:
+        ValueError: It is no JSON.
     """
     import orjson  # late: a program that only lists sessions needs no JSON
 
-    if not escaped:
-        try:
-            return orjson.dumps(value).decode()
-        except TypeError:  # a lone surrogate
-            pass
-    return json.dumps(value, separators=(",", ":")).replace("\x7f", "\\u007f")
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return _decode(data.decode("utf-8", "replace"))
+
+
+def loads_list(data: bytes, parts: Callable[[], list[bytes]]) -> list[Any]:
+    """Decode a list, which may be long; only those elements that orjson refuses are decoded slowly.
+
+    Args:
+        data: The list as JSON.
+        parts: Gives the JSON of each of its elements.
+    """
+    import orjson
+
+    try:
+        decoded: list[Any] = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return [loads(part) for part in parts()]
+    return decoded
+
+
+def encode(value: object) -> bytes:
+    """One line of JSON, as session files have it.
+
+    Infinite numbers and NaN become null, as `JSON.stringify` has it; half a surrogate pair is escaped.
+
+    Args:
+        value: Plain JSON values: dicts with text keys, lists, tuples, texts, numbers, booleans, None.
+
+    Raises:
+        TypeError: It is anything else.
+        ValueError: It holds itself.
+    """
+    import orjson
+
+    options = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
+    try:
+        return orjson.dumps(value, option=options)
+    except TypeError:
+        return _encode(value, _quoted).encode()
+
+
+def dumps(value: object, *, escaped: bool = False) -> str:
+    """One line of JSON that any parser takes.
+
+    Args:
+        value: As for `encode`.
+        escaped: Escape all that is not printable ASCII, as for a terminal, which would act on control characters.
+    """
+    if escaped:
+        return _encode(value, encode_basestring_ascii).replace("\x7f", "\\u007f")
+    return encode(value).decode()
+
+
+def _decode(text: str) -> Any:  # noqa: ANN401
+    """The iterative decoder: containers that are open stand on a stack."""
+    root: list[Any] = []
+    stack: list[list[Any] | dict[str, Any]] = [root]
+    keys: list[str] = []
+    at = _skip(text, 0)
+    while True:
+        opened: list[Any] | dict[str, Any] | None = None
+        mark = text[at : at + 1]
+        if mark == "{":
+            opened = {}
+        elif mark == "[":
+            opened = []
+        value: Any = opened
+        at = _skip(text, at + 1) if opened is not None else at
+        if opened is None:
+            value, at = _scalar(text, at)
+        _put(stack[-1], keys, value)
+        if opened is not None and text[at : at + 1] != ("}" if mark == "{" else "]"):
+            stack.append(opened)
+            at = _key(text, at, keys) if mark == "{" else at
+            continue
+        at = _skip(text, at + 1 if opened is not None else at)
+        at = _close(text, at, stack, keys)
+        if len(stack) == 1:
+            if at < len(text):
+                raise _flaw("more stands after the value", at)
+            return root[0]
+
+
+def _close(text: str, at: int, stack: list[Any], keys: list[str]) -> int:
+    """Passes the ends of containers, and the comma that announces another value."""
+    while len(stack) > 1:
+        in_object = isinstance(stack[-1], dict)
+        mark = text[at : at + 1]
+        at = _skip(text, at + 1)
+        if mark == ",":
+            return _key(text, at, keys) if in_object else at
+        if mark != ("}" if in_object else "]"):
+            raise _flaw("expected ',' or the end of a list or object", at)
+        stack.pop()
+    return at
+
+
+def _put(container: list[Any] | dict[str, Any], keys: list[str], value: object) -> None:
+    if isinstance(container, dict):
+        container[keys.pop()] = value
+    else:
+        container.append(value)
+
+
+def _key(text: str, at: int, keys: list[str]) -> int:
+    if text[at : at + 1] != '"':
+        raise _flaw("expected a key in quotes", at)
+    key, at = _string(text, at)
+    keys.append(key)
+    at = _skip(text, at)
+    if text[at : at + 1] != ":":
+        raise _flaw("expected ':'", at)
+    return _skip(text, at + 1)
+
+
+def _scalar(text: str, at: int) -> tuple[Any, int]:
+    mark = text[at : at + 1]
+    if mark == '"':
+        return _string(text, at)
+    if mark in _LITERALS:
+        word, value = _LITERALS[mark]
+        if text.startswith(word, at):
+            return value, at + len(word)
+    elif found := _NUMBER.match(text, at):
+        return _number(found), found.end()
+    raise _flaw("expected a value", at)
+
+
+def _string(text: str, at: int) -> tuple[str, int]:
+    string, end = scanstring(text, at + 1, True)  # noqa: FBT003  strict: no control characters
+    return _SURROGATE.sub("\ufffd", string), end
+
+
+def _number(found: re.Match[str]) -> float:
+    text = found.group()
+    if found[1] is None and found[2] is None and len(text) <= _LONGEST_INTEGER and (whole := int(text)) in _INTEGERS:
+        return whole
+    return float(text)
+
+
+def _skip(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
+def _flaw(what: str, at: int) -> ValueError:
+    return ValueError(f"{what} (column {at + 1})")
+
+
+def _quoted(text: str) -> str:
+    return encode_basestring_ascii(text) if _SURROGATE.search(text) else encode_basestring(text)
+
+
+def _encode(value: object, quoted: Callable[[str], str]) -> str:
+    """The iterative encoder: containers that are being written stand on a stack."""
+    parts: list[str] = []
+    stack: list[tuple[Iterator[Any], int, str]] = []
+    within: set[int] = set()
+    while True:
+        if isinstance(value, (dict, list, tuple)):
+            if id(value) in within:
+                raise ValueError("the value holds itself")
+            within.add(id(value))
+            is_object = isinstance(value, dict)
+            parts.append("{" if is_object else "[")
+            stack.append((_members(value), id(value), "}" if is_object else "]"))
+        else:
+            parts.append(_scalar_text(value, quoted))
+        while stack:
+            members, identity, end = stack[-1]
+            try:
+                key, value, is_first = next(members)
+            except StopIteration:
+                parts.append(end)
+                within.discard(identity)
+                stack.pop()
+                continue
+            parts.append("" if is_first else ",")
+            if end == "}":
+                if type(key) is not str:
+                    raise TypeError(f"a key is {key!r}: expected a text")
+                parts.append(quoted(key) + ":")
+            break
+        else:
+            return "".join(parts)
+
+
+def _members(container: dict[Any, Any] | list[Any] | tuple[Any, ...]) -> Iterator[tuple[Any, Any, bool]]:
+    """Key, value, and whether it is the first; the keys of lists mean nothing."""
+    pairs = container.items() if isinstance(container, dict) else enumerate(container)
+    for number, (key, value) in enumerate(pairs):
+        yield key, value, number == 0
+
+
+def _scalar_text(value: object, quoted: Callable[[str], str]) -> str:
+    if type(value) is str:
+        return quoted(value)
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    if type(value) is int:
+        return str(value)
+    if type(value) is float:
+        return repr(value) if value - value == 0 else "null"
+    raise TypeError(f"not a JSON value: {type(value).__name__}")

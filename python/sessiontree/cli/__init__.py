@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Never
 
 from ..elyra.paths import pi_agent_dir
-from ..errors import FormatError, SessionError
+from ..errors import AmbiguousSessionError, EntryNotFoundError, FormatError, SessionError, SessionNotFoundError
 from ._text import visible
 
 if TYPE_CHECKING:
@@ -26,6 +26,14 @@ _INTERRUPTED = 130
 
 _COMMANDS = {
     "list": "list sessions, newest first",
+    "show": "show a session as a transcript",
+    "tree": "draw a session's branches",
+    "context": "print the messages that a model is sent",
+    "fork": "copy a session into a project",
+    "branch": "copy one branch of a session into a new one",
+    "name": "tell or set a session's name",
+    "label": "tell or set an entry's label",
+    "delete": "delete sessions",
     "check": "tell what is damaged in sessions",
     "demo": "write a sample store, and list it",
 }
@@ -63,7 +71,7 @@ def _run(argv: Sequence[str]) -> int:
         arguments = _parser(argv[:1]).parse_args(argv)
         if getattr(arguments, "pi", False):
             arguments.agent_dir = pi_agent_dir()
-        code: int = arguments.run(arguments)
+        return _run_command(arguments)
     except KeyboardInterrupt:
         return _INTERRUPTED
     except FormatError as error:
@@ -72,6 +80,16 @@ def _run(argv: Sequence[str]) -> int:
         return fail(error, USAGE)
     except (OSError, SessionError, RuntimeError) as error:  # the last from the core, without threads, and for no home
         return fail(error, FAILED)
+
+
+def _run_command(arguments: argparse.Namespace) -> int:
+    try:
+        code: int = arguments.run(arguments)
+    except (SessionNotFoundError, AmbiguousSessionError, EntryNotFoundError) as error:
+        from ._find import explain_not_found
+
+        code = fail(error, NO_SUCH_SESSION)
+        explain_not_found(error, arguments)
     return code
 
 
@@ -94,7 +112,11 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser(wanted: Sequence[str]) -> argparse.ArgumentParser:
     """The parser of all commands; only the wanted one is loaded, and knows its arguments."""
-    parser = _Parser(prog="sessiontree", description="Sessions of coding agents: list and check them.")
+    parser = _Parser(
+        prog="sessiontree",
+        description="Sessions of coding agents: list, read, change and check them.",
+        epilog="Exit codes: 0 done, 1 failed, 2 bad usage, 3 no such session or entry, 4 damaged input.",
+    )
     parser.add_argument("--version", action=_Version, nargs=0, help="tell the version, and end")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, about in _COMMANDS.items():

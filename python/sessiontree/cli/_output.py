@@ -13,7 +13,7 @@ from ._text import encoding, visible
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 
 def wants_json(arguments: argparse.Namespace) -> bool:
@@ -22,17 +22,68 @@ def wants_json(arguments: argparse.Namespace) -> bool:
 
 
 def print_json(arguments: argparse.Namespace, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Print the rows in the form that was asked for.
+    """Print the rows in the form that was asked for, each as soon as it is there."""
+    if arguments.jsonl:
+        print_jsonl(rows)
+    else:
+        _print_list(rows)
+        print()
+
+
+def print_jsonl(rows: Iterable[object]) -> None:
+    """Print a line of JSON for each row, as soon as it is there."""
+    dumps = _dumps()
+    for row in rows:
+        print(dumps(row))
+
+
+def print_document(fields: Mapping[str, Any], key: str, rows: Iterable[object]) -> None:
+    """Print one JSON object with a list in it.
+
+    Args:
+        fields: What the object holds besides.
+        key: The list's key.
+        rows: Its elements, each printed as soon as it is there.
+    """
+    dumps = _dumps()
+    print("{", end="")
+    for name, value in fields.items():
+        print(f"{dumps(name)}:{dumps(value)}", end=",\n ")
+    print(f"{dumps(key)}:", end="")
+    _print_list(rows)
+    print("}")
+
+
+def print_facts(arguments: argparse.Namespace, facts: Mapping[str, Any], text: str | None) -> None:
+    """Print what came of a command.
+
+    Args:
+        arguments: Whether that is to be JSON.
+        facts: What JSON says.
+        text: What is said otherwise, on one line; None for nothing.
+    """
+    if wants_json(arguments):
+        print(_dumps()(facts))
+    elif text is not None:
+        print(visible(text))
+
+
+def _print_list(rows: Iterable[object]) -> None:
+    dumps = _dumps()
+    before = "["
+    for row in rows:
+        print(before + dumps(row), end="")
+        before = ",\n "
+    print("]" if before != "[" else "[]", end="")
+
+
+def _dumps() -> Callable[[object], str]:
+    """What makes JSON for standard output.
 
     What is not ASCII is escaped where a terminal would act on it, or where other bytes than UTF-8 would come out.
     """
     escaped = sys.stdout.isatty() or codecs.lookup(encoding()).name != "utf-8"
-    texts = (_json.dumps(row, escaped=escaped) for row in rows)
-    if arguments.jsonl:
-        for text in texts:
-            print(text)
-    else:
-        print("[" + ",\n ".join(texts) + "]")
+    return lambda value: _json.dumps(value, escaped=escaped)
 
 
 def note(text: str) -> None:
@@ -42,15 +93,21 @@ def note(text: str) -> None:
 
 
 def explain_none(arguments: argparse.Namespace, whose: str = "", hint: str = "") -> None:
-    """Tell where was looked in vain; pi's home, where that is the only one, to everybody.
+    """Tell where was looked in vain, and of pi's home.
 
     Args:
         arguments: Where to look.
         whose: Which sessions were looked for: words for the middle of a sentence.
         hint: What else can be done.
     """
-    layout, folder = store(arguments.session_dir, arguments.agent_dir)
+    _, folder = store(arguments.session_dir, arguments.agent_dir)
     note(f"no sessions{whose} in {folder}{hint}")
+    point_to_pi(arguments)
+
+
+def point_to_pi(arguments: argparse.Namespace) -> None:
+    """Tell everybody of pi's home, where that is the only one, and was not looked into."""
+    layout, folder = store(arguments.session_dir, arguments.agent_dir)
     is_elyra = layout == "agent" and arguments.agent_dir is None
     if is_elyra and not os.access(folder / "sessions", os.F_OK) and os.access(pi_agent_dir(), os.F_OK):
         print(
@@ -78,3 +135,12 @@ def amount(number: float) -> str:
             return f"{rest:.{decimals}f}{unit}"
         rest /= 1000
     return f"{number:.0e}"
+
+
+def dollars(cost: float) -> str:
+    """A cost: `$0.50`, `<$0.01`; empty for none."""
+    if not cost:
+        return ""
+    if cost < 0.005:
+        return "<$0.01"
+    return f"${cost:,.2f}" if cost < 99_999.5 else f"${amount(cost)}"

@@ -6,7 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from ._output import amount
+from ._output import amount, dollars
 from ._table import Column, print_table, width
 from ._text import one_line, visible
 from ._times import age
@@ -39,22 +39,15 @@ def _row(info: SessionInfo, now: float, home: str, cells: int) -> tuple[str, ...
     usage = info.usage
     return (
         age(now - info.modified.timestamp()),
-        _project(info.cwd, home),
+        project(info.cwd, home),
         ("! " if info.damage_count else "") + one_line(info.name or info.first_message, cells),
         f"{info.message_count:,}",
         amount(usage.total_tokens) if usage.total_tokens else "",
-        _dollars(usage.cost_total),
+        dollars(usage.cost_total),
     )
 
 
-def _project(cwd: str, home: str) -> str:
+def project(cwd: str, home: str) -> str:
+    """A project's folder for reading: below the user's home it starts with `~`."""
     below = cwd.removeprefix(home)
     return visible(f"~{below}" if below != cwd and below[:1] in ("", os.sep) else cwd)
-
-
-def _dollars(cost: float) -> str:
-    if not cost:
-        return ""
-    if cost < 0.005:
-        return "<$0.01"
-    return f"${cost:,.2f}" if cost < 99_999.5 else f"${amount(cost)}"

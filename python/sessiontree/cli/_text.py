@@ -1,10 +1,14 @@
-"""Text of unknown origin, made fit for one line of a terminal."""
+"""Text of unknown origin, made fit for a terminal."""
 
 from __future__ import annotations
 
 import sys
 import unicodedata
 from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _JOINERS = "\u200c\u200d"  # inside emoji and Persian words; harmless
 _EMOJI_STYLE = "\ufe0f"
@@ -74,18 +78,50 @@ def cut(text: str, size: int, *, keep_end: bool = False) -> str:
     """
     if cells(text) <= size:
         return text
-    mark = "…" if visible("…") == "…" else "~"
+    mark = either("…", "~")
     return mark + _start(text[::-1], size - 1)[::-1] if keep_end else _start(text, size - 1) + mark
 
 
+def wrapped(text: str, size: int) -> Iterator[str]:
+    """The text in lines of at most `size` cells, broken at blanks where there are any; at least one line.
+
+    Args:
+        text: A visible text.
+        size: How many cells, at least 2.
+    """
+    start = 0
+    while True:
+        end = _end(text, start, size)
+        if end == len(text):
+            yield text[start:]
+            return
+        blank = text.rfind(" ", start, end + 1)
+        if blank > start and not text[start:blank].isspace():
+            yield text[start:blank].rstrip()
+            start = blank + 1
+        else:
+            yield text[start:end]
+            start = end
+
+
+def either(text: str, plain: str) -> str:
+    """The text if standard output can encode it, else the plain one."""
+    return text if visible(text) == text else plain
+
+
 def _start(text: str, size: int) -> str:
+    return text[: _end(text, 0, size)]
+
+
+def _end(text: str, start: int, size: int) -> int:
+    """Where those characters end that take at most `size` cells, counted from `start`."""
     if text.isascii():
-        return text[:size]
-    for end, character in enumerate(text):
-        size -= _cells(character)
+        return min(start + size, len(text))
+    for end in range(start, len(text)):
+        size -= _cells(text[end])
         if size < 0:
-            return text[:end]
-    return text
+            return end
+    return len(text)
 
 
 @cache

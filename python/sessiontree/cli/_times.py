@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 
 _DAY = 86_400
@@ -25,6 +26,13 @@ def age(seconds: float) -> str:
 def took(seconds: float) -> str:
     """A short time span: `12 ms`, `3.4 s`."""
     return f"{seconds * 1000:.0f} ms" if seconds < 0.9995 else f"{seconds:.1f} s"
+
+
+def local(when: datetime) -> datetime:
+    """The moment in local time, without a zone; in UTC where the system cannot tell."""
+    with suppress(OverflowError, ValueError, OSError):  # at the calendar's ends, and on Windows before 1970
+        when = when.astimezone()
+    return when.replace(tzinfo=None)
 
 
 def since(text: str) -> datetime:

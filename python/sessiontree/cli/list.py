@@ -39,14 +39,13 @@ _SORTS: dict[str, tuple[Callable[[SessionInfo], Any], bool]] = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `list` takes."""
     parser.set_defaults(run=run)
-    parser.add_argument("--all", action="store_true", help="the sessions of all projects")
     parser.add_argument("--sort", choices=_SORTS, default="modified", help="by what to sort (modified)")
     limit = "at most N sessions, 0 for all (on a terminal: as many as it has lines)"
     parser.add_argument("--limit", type=at_least(0), metavar="N", help=limit)
     parser.add_argument("--since", type=since, metavar="WHEN", help=f"modified then or later: {WHEN}")
     parser.add_argument("--until", type=until, metavar="WHEN", help="modified before then; of a date, to its end")
     add_json_arguments(parser, "session")
-    add_where_arguments(parser)
+    add_where_arguments(parser, all_projects="the sessions of all projects")
 
 
 def run(arguments: argparse.Namespace) -> int:

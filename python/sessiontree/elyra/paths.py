@@ -68,6 +68,23 @@ def project_dir(cwd: StrPath, agent_dir: Path) -> Path:
     return agent_dir / "sessions" / f"--{name}--"
 
 
+def project_source(
+    cwd: StrPath, session_dir: StrPath | None = None, agent_dir: StrPath | None = None
+) -> tuple[tuple[Layout, Path], bool]:
+    """Where the sessions of `cwd` are, and whether that is the project's own folder."""
+    layout, folder = store(session_dir, agent_dir)
+    is_own = layout == "agent"
+    return ("flat", project_dir(cwd, folder) if is_own else folder), is_own
+
+
+def belongs(cwd: str, wanted: str, *, is_own: bool) -> bool:
+    """Whether a session whose header names `cwd` is one of the project `wanted`.
+
+    A header without one stays in where the folder is the project's own.
+    """
+    return same_cwd(cwd, wanted) if cwd else is_own
+
+
 def same_cwd(one: str, other: str) -> bool:
     """Whether two cwds name one folder: as normalised paths, Windows ones without case, on every system."""
     return _comparable(one) == _comparable(other)

@@ -17,6 +17,18 @@ pub enum Error {
     NothingFits { path: PathBuf, reason: String },
     /// The file is no longer the one that was read.
     Conflict { path: PathBuf, reason: String },
+    /// The file is no session; the text says what it is instead.
+    NoSession { path: PathBuf, reason: String },
+    /// No entry has that id.
+    NoSuchEntry { path: PathBuf, id: String },
+    /// A session id that no file name is built from.
+    InvalidId { id: String },
+    /// A file of that name exists already.
+    NameTaken { path: PathBuf },
+    /// The session was opened for reading.
+    ReadOnly { path: PathBuf },
+    /// An entry so long that nobody would read it.
+    TooLong { length: usize },
     /// The caller's progress function asked for an end.
     Stopped,
     /// The system would not start the threads to read with.
@@ -142,7 +154,7 @@ pub(crate) fn excerpt(text: &str) -> String {
 const MAX_REPORTS: usize = 10_000;
 
 /// The reports of one file. They come in any order; damage is kept before notes, and the first by line.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Reports {
     kept: BTreeMap<Rank, String>,
     left_out: Option<Rank>,
@@ -168,6 +180,20 @@ impl Reports {
         }
         self.left_out = Some(self.left_out.map_or(last, |first| first.min(last)));
         self.left_out_count += 1;
+    }
+
+    /// Adds the reports of a later part of the file, whose lines were counted from the number `lines` on.
+    pub(crate) fn extend(&mut self, part: Self, lines: u64) {
+        let kept_damage = part.kept.keys().filter(|(is_note, ..)| !is_note).count() as u64;
+        for ((_, place, kind, _), reason) in part.kept {
+            self.add(kind, Place { line: place.line + lines, ..place }, || reason);
+        }
+        let moved = part.left_out.map(|(is_note, place, kind, number)| {
+            (is_note, Place { line: place.line + lines, ..place }, kind, number)
+        });
+        self.left_out = self.left_out.into_iter().chain(moved).min();
+        self.left_out_count += part.left_out_count;
+        self.damage_count += part.damage_count - kept_damage;
     }
 
     /// How much damage was reported; notes are none.

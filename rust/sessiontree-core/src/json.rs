@@ -15,6 +15,8 @@ pub(crate) struct Span {
 }
 
 impl Span {
+    pub(crate) const EMPTY: Self = Self { start: 0, end: 0 };
+
     #[expect(clippy::cast_possible_truncation, reason = "a line is far shorter than 4 GiB")]
     fn new(start: usize, end: usize) -> Self {
         Self { start: start as u32, end: end as u32 }
@@ -23,6 +25,14 @@ impl Span {
     /// The bytes it names of the line it was made from.
     pub(crate) fn of(self, line: &[u8]) -> &[u8] {
         &line[self.start as usize..self.end as usize]
+    }
+
+    pub(crate) fn start(self) -> usize {
+        self.start as usize
+    }
+
+    pub(crate) fn end(self) -> usize {
+        self.end as usize
     }
 }
 
@@ -66,12 +76,18 @@ pub(crate) struct Scanner<'a> {
     text: &'a [u8],
     at: usize,
     nesting: &'a mut Nesting,
+    has_surrogates: bool,
 }
 
 impl<'a> Scanner<'a> {
     pub(crate) fn new(text: &'a [u8], nesting: &'a mut Nesting) -> Self {
         nesting.depth = 0;
-        Self { text, at: 0, nesting }
+        Self { text, at: 0, nesting, has_surrogates: false }
+    }
+
+    /// Whether a string that was passed escapes a surrogate, be it half of a pair.
+    pub(crate) fn has_surrogates(&self) -> bool {
+        self.has_surrogates
     }
 
     /// The byte ahead.
@@ -151,10 +167,25 @@ impl<'a> Scanner<'a> {
         Ok(true)
     }
 
-    /// Steps into the object ahead: `member` is called at each value, and must pass it.
+    /// Steps into the object ahead: `member` is called at each value, with its key decoded, and must pass the value.
     pub(crate) fn object(
         &mut self,
         mut member: impl FnMut(&mut Self, &[u8]) -> Result<(), Flaw>,
+    ) -> Result<Span, Flaw> {
+        let line = self.text;
+        self.members(|scanner, key| {
+            let key = key.of(line);
+            match &key[1..key.len() - 1] {
+                plain if !plain.contains(&b'\\') => member(scanner, plain),
+                _ => member(scanner, text(key).as_bytes()),
+            }
+        })
+    }
+
+    /// As [`Self::object`], with the key as it stands, quotes included.
+    pub(crate) fn members(
+        &mut self,
+        mut member: impl FnMut(&mut Self, Span) -> Result<(), Flaw>,
     ) -> Result<Span, Flaw> {
         let start = self.at;
         self.at += 1;
@@ -163,11 +194,8 @@ impl<'a> Scanner<'a> {
             return Ok(Span::new(start, self.at));
         }
         loop {
-            let key = self.key()?.of(self.text);
-            match &key[1..key.len() - 1] {
-                plain if !plain.contains(&b'\\') => member(self, plain)?,
-                _ => member(self, text(key).as_bytes())?,
-            }
+            let key = self.key()?;
+            member(self, key)?;
             self.space();
             if self.eat(b'}') {
                 return Ok(Span::new(start, self.at));
@@ -243,6 +271,8 @@ impl<'a> Scanner<'a> {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
             Some(b'u') => {
                 self.at += 1;
+                self.has_surrogates |=
+                    matches!(self.text[self.at..], [b'd' | b'D', b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F', ..]);
                 for _ in 0..4 {
                     if !self.peek().is_some_and(|byte| byte.is_ascii_hexdigit()) {
                         return Err(self.flaw("expected four hex digits after \\u"));

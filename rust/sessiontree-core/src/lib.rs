@@ -4,18 +4,25 @@
 
 mod error;
 mod json;
+mod rewrite;
 mod lines;
 mod message;
 mod timestamp;
 mod usage;
+mod context;
 mod info;
 mod elyra;
 mod workers;
 mod scan;
 
-pub use elyra::read_text;
+pub use context::{Context, Model};
 pub use elyra::store::Source;
+pub use elyra::{
+    FoundHeader, Header, Kind, NewPlace, NewSession, NodeLabel, OpenOptions, OpenSession, Parent, SessionEntry, Tick,
+    TreeView, find_headers, fork, read_text,
+};
 pub use error::{Damage, DamageKind, Error, Place, Result, words};
 pub use info::{SessionInfo, Stamp};
 pub use scan::{Options, Progress, Scan, scan};
+pub use timestamp::format as format_time;
 pub use usage::{Tokens, Usage};

@@ -25,6 +25,8 @@ pub(crate) struct Line<'a> {
 pub(crate) enum Content<'a> {
     Text {
         text: &'a [u8],
+        /// How many bytes of the line stand before the text.
+        indent: usize,
         /// Whether a NUL stood at either end.
         padded: bool,
     },
@@ -52,18 +54,28 @@ pub(crate) struct Lines<'b, R> {
 }
 
 impl<'b, R: Read> Lines<'b, R> {
+    /// The lines of a source whose first is the first of its file.
     pub(crate) fn new(source: R, buffer: &'b mut Buffer) -> Self {
+        Self::from(source, buffer, Place { line: 1, offset: 0 })
+    }
+
+    /// The lines of a source whose first stands at `place` in its file.
+    pub(crate) fn from(source: R, buffer: &'b mut Buffer, place: Place) -> Self {
         // What one long line took is not kept for all the files after it.
         buffer.bytes.truncate(BLOCK);
         buffer.bytes.shrink_to_fit();
         buffer.bytes.resize(BLOCK, 0);
-        let place = Place { line: 1, offset: 0 };
         Self { source, buffer: &mut buffer.bytes, max_line: MAX_LINE, start: 0, end: 0, place, ended: false }
     }
 
-    /// How many bytes the lines that were handed out took: all, once there are no more.
-    pub(crate) fn bytes_read(&self) -> u64 {
-        self.place.offset
+    /// Where the next line stands: at the end of the source, once there are no more.
+    pub(crate) fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Passes what is ahead up to the next LF, without keeping any of it.
+    pub(crate) fn skip_line(&mut self) -> io::Result<()> {
+        self.skip_long().map(drop)
     }
 
     /// The next line, or None at the end of the source. The last one needs no LF.
@@ -148,11 +160,13 @@ impl<'b, R: Read> Lines<'b, R> {
 /// Takes white space and NULs (a power cut leaves them) off both ends, and a byte-order mark off the file's start.
 fn trim(line: &[u8], place: Place) -> Content<'_> {
     let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | 0);
+    let whole = line.len();
     let line = if place.offset == 0 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) } else { line };
+    let mark = whole - line.len();
     let from = line.iter().position(|byte| !blank(byte)).unwrap_or(line.len());
     let until = line.iter().rposition(|byte| !blank(byte)).map_or(from, |at| at + 1);
     let padded = line[..from].contains(&0) || line[until..].contains(&0);
-    Content::Text { text: &line[from..until], padded }
+    Content::Text { text: &line[from..until], indent: mark + from, padded }
 }
 
 #[cfg(test)]
@@ -199,11 +213,11 @@ mod tests {
     #[test]
     fn white_space_nuls_and_a_mark_are_no_text() {
         let line = |bytes| trim(bytes, Place { line: 1, offset: 0 });
-        assert_eq!(line(b"\xef\xbb\xbf {} \r"), Content::Text { text: b"{}", padded: false });
-        assert_eq!(line(b"\0 \0{\0}\r\0"), Content::Text { text: b"{\0}", padded: true });
-        assert_eq!(line(b"\0\0"), Content::Text { text: b"", padded: true });
+        assert_eq!(line(b"\xef\xbb\xbf {} \r"), Content::Text { text: b"{}", indent: 4, padded: false });
+        assert_eq!(line(b"\0 \0{\0}\r\0"), Content::Text { text: b"{\0}", indent: 3, padded: true });
+        assert_eq!(line(b"\0\0"), Content::Text { text: b"", indent: 2, padded: true });
         let second = trim(b"\xef\xbb\xbf{}", Place { line: 2, offset: 9 });
-        assert_eq!(second, Content::Text { text: b"\xef\xbb\xbf{}", padded: false });
+        assert_eq!(second, Content::Text { text: b"\xef\xbb\xbf{}", indent: 0, padded: false });
     }
 
     proptest! {

@@ -2,19 +2,38 @@
 
 use crate::json::{Span, text};
 
-/// Who speaks. The algorithms tell these three; all others are alike to them.
+/// Who speaks. The algorithms tell these apart; all others are alike to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     User,
     Assistant,
     ToolResult,
+    System,
+    /// What `custom` was called once.
+    Hook,
     Other,
+}
+
+impl Role {
+    pub(crate) fn named(name: &str) -> Self {
+        match name {
+            "user" => Self::User,
+            "assistant" => Self::Assistant,
+            "toolResult" => Self::ToolResult,
+            "system" => Self::System,
+            "hookMessage" => Self::Hook,
+            _ => Self::Other,
+        }
+    }
 }
 
 /// Where the parts of a message stand in its line. What is missing or of a wrong type is None.
 #[derive(Debug)]
 pub(crate) struct Message {
-    pub(crate) role: Role,
+    /// The message itself.
+    pub(crate) span: Span,
+    /// None unless it is a string.
+    pub(crate) role: Option<Role>,
     /// Whether its content is a string or a list.
     pub(crate) has_content: bool,
     /// Its string content, or the texts of its text blocks.
@@ -31,7 +50,7 @@ pub(crate) struct Message {
 
 impl Message {
     pub(crate) fn is_spoken(&self) -> bool {
-        matches!(self.role, Role::User | Role::Assistant)
+        matches!(self.role, Some(Role::User | Role::Assistant))
     }
 
     /// The text: the string content, or the text blocks joined by one blank. Empty when it has none.

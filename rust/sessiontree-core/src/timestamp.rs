@@ -2,6 +2,8 @@
 //!
 //! Without a zone a time is UTC (ECMAScript would take the local zone, which no reader of a shared file can know).
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 /// The first and the last millisecond that a `datetime` can hold: years 1 to 9999.
 const RANGE: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_300_799_999;
 
@@ -22,6 +24,21 @@ pub(crate) fn parse(text: &str) -> Option<i64> {
     }
     let ms = days_from_civil(year, month, day)? * 86_400_000 + time;
     RANGE.contains(&ms).then_some(ms)
+}
+
+/// Writes a time as session files have it: UTC, with milliseconds and `Z`.
+#[must_use]
+pub fn format(ms: i64) -> String {
+    let (days, ms) = (ms.div_euclid(86_400_000), ms.rem_euclid(86_400_000));
+    let (year, month, day) = civil_from_days(days);
+    let (hour, minute, second, milli) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60, ms % 1000);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
+}
+
+/// What time it is, in Unix milliseconds.
+pub(crate) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(*RANGE.end())
 }
 
 struct Reader<'a> {
@@ -122,9 +139,29 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> Option<i64> {
     Some(year * 365 + leap_days + (153 * month + 2) / 5 + day - 1 - 719_468)
 }
 
+/// The reverse of [`days_from_civil`]: eras of 400 years, all equally long, then years counted from March.
+fn civil_from_days(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let year = era * 400 + year_of_era;
+    if month < 10 { (year, month + 3, day) } else { (year + 1, month - 9, day) }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::{format, parse};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_written_reads_back(ms in super::RANGE) {
+            prop_assert_eq!(parse(&format(ms)), Some(ms));
+        }
+    }
 
     #[test]
     fn reads_the_format() {

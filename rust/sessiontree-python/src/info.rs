@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDateTime, PyDelta, PyDict, PyTuple, PyTzInfo};
+use pyo3::types::PyDict;
 use sessiontree_core as core;
 
 use crate::call::call;
 use crate::rows;
+use crate::time::datetime;
 
 /// One session, as a listing shows it.
 ///
@@ -151,8 +151,8 @@ impl SessionInfo {
         row.set_item("cwd", self.cwd())?;
         row.set_item("name", self.name())?;
         row.set_item("parent_session_path", self.row.parent_session.as_deref())?;
-        row.set_item("created", self.row.created_ms.map(|ms| iso(py, ms)).transpose()?)?;
-        row.set_item("modified", iso(py, self.row.modified_ms)?)?;
+        row.set_item("created", self.row.created_ms.map(core::format_time))?;
+        row.set_item("modified", core::format_time(self.row.modified_ms))?;
         row.set_item("message_count", self.message_count())?;
         row.set_item("first_message", self.first_message())?;
         row.set_item("size_bytes", self.size_bytes())?;
@@ -179,7 +179,7 @@ impl SessionInfo {
         let path = self.path().into_bound_py_any(py)?.repr()?.to_string();
         let name = self.name().into_bound_py_any(py)?.repr()?.to_string();
         let id = self.id().into_bound_py_any(py)?.repr()?.to_string();
-        let (modified, count) = (iso(py, self.row.modified_ms)?, self.row.message_count);
+        let (modified, count) = (core::format_time(self.row.modified_ms), self.row.message_count);
         Ok(format!("<SessionInfo id={id} name={name} modified={modified} message_count={count} path={path}>"))
     }
 
@@ -305,23 +305,4 @@ impl From<State> for core::SessionInfo {
 #[pyfunction]
 pub(crate) fn restore(state: State) -> SessionInfo {
     core::SessionInfo::from(state).into()
-}
-
-static EPOCH: PyOnceLock<Py<PyDateTime>> = PyOnceLock::new();
-
-/// Unix milliseconds as a `datetime` in UTC; the core gives none that it cannot hold.
-fn datetime(py: Python<'_>, ms: i64) -> PyResult<Bound<'_, PyAny>> {
-    let utc = || PyDateTime::new(py, 1970, 1, 1, 0, 0, 0, 0, Some(&*PyTzInfo::utc(py)?)).map(Bound::unbind);
-    let epoch = EPOCH.get_or_try_init(py, utc)?.bind(py);
-    let (days, ms) = (ms.div_euclid(86_400_000), ms.rem_euclid(86_400_000));
-    #[expect(clippy::cast_possible_truncation, reason = "a datetime's range has few enough days")]
-    let since = PyDelta::new(py, days as i32, (ms / 1000) as i32, (ms % 1000 * 1000) as i32, false)?;
-    epoch.add(since)
-}
-
-/// Unix milliseconds as session files write them.
-fn iso(py: Python<'_>, ms: i64) -> PyResult<String> {
-    let arguments = PyTuple::new(py, ["T", "milliseconds"])?;
-    let text: String = datetime(py, ms)?.call_method1("isoformat", arguments)?.extract()?;
-    Ok(text.replace("+00:00", "Z"))
 }

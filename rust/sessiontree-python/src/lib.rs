@@ -1,9 +1,13 @@
 //! The binding: what Python sees of the core.
 
 mod call;
-mod info;
+mod time;
 mod rows;
+mod info;
 mod scan;
+mod entries;
+mod tree;
+mod session;
 
 use pyo3::prelude::*;
 
@@ -11,7 +15,17 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _native {
     #[pymodule_export]
+    use crate::entries::{
+        BranchSummaryEntry, CompactionEntry, ContextEditEntry, CustomEntry, CustomMessageEntry, Entry, LabelEntry,
+        MessageEntry, ModelChangeEntry, SessionInfoEntry, ThinkingLevelChangeEntry, UnknownEntry, UsageEntry,
+        restore_entry,
+    };
+    #[pymodule_export]
     use crate::info::{SessionInfo, restore};
     #[pymodule_export]
     use crate::scan::scan;
+    #[pymodule_export]
+    use crate::session::{Session, find_headers, fork_session, open_session, start_session};
+    #[pymodule_export]
+    use crate::tree::TreeNode;
 }

@@ -24,7 +24,7 @@ pub(crate) fn scan(
     usage: bool,
     strict: bool,
 ) -> PyResult<Bound<'_, PyDict>> {
-    let sources = sources.into_iter().map(|(layout, path)| source(&layout, path)).collect::<PyResult<Vec<_>>>()?;
+    let sources = self::sources(sources)?;
     let threads = threads.map(|threads| thread_count(threads.bind(py))).transpose()?;
     if on_progress.as_ref().is_some_and(|on_progress| !on_progress.bind(py).is_callable()) {
         return Err(PyTypeError::new_err("on_progress: expected a callable, or None"));
@@ -43,6 +43,11 @@ fn thread_count(threads: &Bound<'_, PyAny>) -> PyResult<usize> {
         return Err(PyValueError::new_err(format!("threads is {threads}: expected at least 1, or None")));
     }
     Ok(threads.extract().unwrap_or(usize::MAX))
+}
+
+/// Where to look, as Python says it.
+pub(crate) fn sources(sources: Vec<(String, PathBuf)>) -> PyResult<Vec<Source>> {
+    sources.into_iter().map(|(layout, path)| source(&layout, path)).collect()
 }
 
 fn source(layout: &str, path: PathBuf) -> PyResult<Source> {

@@ -9,16 +9,20 @@ use crate::json::{Flaw, Nesting, Scanner, Span, is_string, text};
 use crate::message::{Message, Role};
 
 /// The entry types of the format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
     Session,
     Message,
+    ModelChange,
+    ThinkingLevelChange,
     Compaction,
     BranchSummary,
+    Custom,
+    CustomMessage,
+    Label,
     SessionInfo,
     Usage,
-    /// One of the format's other types.
-    Other,
+    ContextEdit,
     /// A type that the format does not have, or none.
     Unknown,
 }
@@ -28,21 +32,46 @@ impl Kind {
         match name {
             "session" => Self::Session,
             "message" => Self::Message,
+            "model_change" => Self::ModelChange,
+            "thinking_level_change" => Self::ThinkingLevelChange,
             "compaction" => Self::Compaction,
             "branch_summary" => Self::BranchSummary,
+            "custom" => Self::Custom,
+            "custom_message" => Self::CustomMessage,
+            "label" => Self::Label,
             "session_info" => Self::SessionInfo,
             "usage" => Self::Usage,
-            "model_change" | "thinking_level_change" | "custom" | "custom_message" | "label" | "context_edit" => {
-                Self::Other
-            }
+            "context_edit" => Self::ContextEdit,
             _ => Self::Unknown,
         }
+    }
+
+    /// The name in the file; None for a type that the format does not have.
+    #[must_use]
+    pub fn name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Session => "session",
+            Self::Message => "message",
+            Self::ModelChange => "model_change",
+            Self::ThinkingLevelChange => "thinking_level_change",
+            Self::Compaction => "compaction",
+            Self::BranchSummary => "branch_summary",
+            Self::Custom => "custom",
+            Self::CustomMessage => "custom_message",
+            Self::Label => "label",
+            Self::SessionInfo => "session_info",
+            Self::Usage => "usage",
+            Self::ContextEdit => "context_edit",
+            Self::Unknown => return None,
+        })
     }
 }
 
 /// What one object of a line says, as spans of that line.
 #[derive(Debug)]
 pub(crate) struct Entry {
+    /// The object itself.
+    pub(crate) span: Span,
     pub(crate) kind: Kind,
     /// A string, perhaps empty.
     pub(crate) id: Option<Span>,
@@ -69,6 +98,8 @@ pub(crate) struct Checked {
     pub(crate) first: Entry,
     /// Which of the objects that is, from 0.
     pub(crate) first_at: usize,
+    /// Whether any string on it escapes a surrogate, be it half of a pair.
+    pub(crate) has_surrogates: bool,
 }
 
 /// Checks a whole line.
@@ -92,7 +123,7 @@ pub(crate) fn check(line: &[u8], nesting: &mut Nesting) -> Result<Checked, Flaw>
         scanner.space();
     }
     let (first_at, first) = first.ok_or(Flaw { at: 0, what: "the object has neither a type nor an id" })?;
-    Ok(Checked { objects, first, first_at })
+    Ok(Checked { objects, first, first_at, has_surrogates: scanner.has_surrogates() })
 }
 
 impl Checked {
@@ -118,6 +149,7 @@ impl Checked {
 fn entry(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Entry>, Flaw> {
     let mut kind = None;
     let mut entry = Entry {
+        span: Span::EMPTY,
         kind: Kind::Unknown,
         id: None,
         parent_id: None,
@@ -132,7 +164,7 @@ fn entry(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Entry>, Flaw> 
         cwd: None,
         parent_session: None,
     };
-    scanner.object(|scanner, key| {
+    entry.span = scanner.object(|scanner, key| {
         match key {
             b"message" => entry.message = message(line, scanner)?,
             b"type" => kind = string(line, scanner)?,
@@ -163,7 +195,8 @@ fn message(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Message>, Fl
         return Ok(None);
     }
     let mut message = Message {
-        role: Role::Other,
+        span: Span::EMPTY,
+        role: None,
         has_content: false,
         texts: Vec::new(),
         timestamp: None,
@@ -173,7 +206,7 @@ fn message(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Message>, Fl
         model: None,
         response_id: None,
     };
-    scanner.object(|scanner, key| {
+    message.span = scanner.object(|scanner, key| {
         match key {
             b"content" => message.has_content = content(line, scanner, &mut message.texts)?,
             b"role" => message.role = role(line, scanner)?,
@@ -190,13 +223,8 @@ fn message(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Message>, Fl
     Ok(Some(message))
 }
 
-fn role(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Role, Flaw> {
-    Ok(match string(line, scanner)?.map(|span| text(span.of(line))).as_deref() {
-        Some("user") => Role::User,
-        Some("assistant") => Role::Assistant,
-        Some("toolResult") => Role::ToolResult,
-        _ => Role::Other,
-    })
+fn role(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Role>, Flaw> {
+    Ok(string(line, scanner)?.map(|span| Role::named(&text(span.of(line)))))
 }
 
 /// The texts of a content; false if it is neither a string nor a list.
@@ -274,7 +302,7 @@ mod tests {
         let line = r#"{"id":"old","message":{"content":[{"text":"a","type":"text"},"x",{"type":"text"}],"r\u006fle":"user"},"t\u0079pe":"message","id":"new"}"#;
         let Checked { objects, first, .. } = check(line).unwrap();
         let message = first.message.as_ref().unwrap();
-        assert_eq!((objects, first.kind, message.role), (1, Kind::Message, Role::User));
+        assert_eq!((objects, first.kind, message.role), (1, Kind::Message, Some(Role::User)));
         assert_eq!(first.id.unwrap().of(line.as_bytes()), b"\"new\"");
         assert_eq!(message.text(line.as_bytes()), "a");
     }
@@ -288,7 +316,7 @@ mod tests {
             kinds.push(entry.kind);
             ControlFlow::Continue(())
         });
-        assert_eq!((flow, kinds.as_slice()), (ControlFlow::Continue(()), [Kind::Other, Kind::Usage].as_slice()));
+        assert_eq!((flow, kinds.as_slice()), (ControlFlow::Continue(()), [Kind::Label, Kind::Usage].as_slice()));
         for (line, flaw) in [
             (r#"{"type":"label"},{"id":"a"}"#, "more stands after the object"),
             (r#"{"type":"label"}{"id":"#, "the record is cut off"),

@@ -74,6 +74,16 @@ impl Index {
         self.ids.text(self.node(node).id)
     }
 
+    /// The node that has an id: the last one.
+    pub(crate) fn find(&self, id: &str) -> Option<Number> {
+        Some(self.latest[self.ids.find(id)? as usize]).filter(|&node| node != NONE)
+    }
+
+    /// The id that a node's `parentId` names, whether any entry has it or not.
+    pub(crate) fn parent_id(&self, node: Number) -> Option<&str> {
+        Some(self.node(node).parent_id).filter(|&id| id != NONE).map(|id| self.ids.text(id))
+    }
+
     /// The node that a node names as its parent: `Err` with the id if no entry has it, [`NONE`] if it names none.
     pub(crate) fn parent(&self, node: Number) -> Result<Number, &str> {
         let parent_id = self.node(node).parent_id;
@@ -104,6 +114,11 @@ struct Ids {
 impl Ids {
     fn text(&self, number: Number) -> &str {
         text(&self.text, &self.ends, number)
+    }
+
+    fn find(&self, id: &str) -> Option<Number> {
+        let hash = self.hasher.hash_one(id);
+        self.table.find(hash, |&number| self.text(number) == id).copied()
     }
 
     /// The number of an id, a new one if need be; None when there are no more.

@@ -5,11 +5,12 @@ use std::collections::HashSet;
 use sha2::{Digest, Sha256};
 
 use crate::json::{Span, number};
+use crate::rewrite::{Change, changed, find, quoted};
 
 /// The version that a file without one has.
 const FIRST: i64 = 1;
 /// The version that this crate reads and writes.
-const CURRENT: i64 = 3;
+pub(super) const CURRENT: i64 = 3;
 
 /// A file's own version, cut to an integer.
 #[expect(clippy::cast_possible_truncation, reason = "the cast saturates, and beyond 3 versions are not told apart")]
@@ -23,6 +24,50 @@ pub(crate) fn version(line: &[u8], span: Option<Span>) -> i64 {
 /// Whether entries of that version have no ids of their own.
 pub(crate) fn is_linear(version: i64) -> bool {
     version < 2
+}
+
+/// Whether a file of that version is to be migrated.
+pub(crate) fn is_old(version: i64) -> bool {
+    version < CURRENT
+}
+
+/// The header of an old file, as the current version has it.
+pub(super) fn migrated_header(object: &[u8]) -> Vec<u8> {
+    changed(object, &[("version", Change::Set(CURRENT.to_string().as_bytes()))])
+}
+
+/// What sets an entry of an old file apart from one of the current version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Migration {
+    /// Version 1: the entry's id, and its parent's.
+    pub(super) ids: Option<(String, Option<String>)>,
+    /// Version 1, a compaction that counts: the id of the first entry that it keeps, if it counts one out.
+    pub(super) first_kept: Option<Option<String>>,
+    /// Whether its message has the role that `custom` had before version 3.
+    pub(super) is_hook: bool,
+}
+
+impl Migration {
+    /// The entry as the current version has it.
+    pub(super) fn apply(&self, object: &[u8]) -> Vec<u8> {
+        let mut values = Vec::new();
+        if let Some((id, parent_id)) = &self.ids {
+            values.push(("id", Some(quoted(id))));
+            values.push(("parentId", Some(parent_id.as_ref().map_or(b"null".to_vec(), |id| quoted(id)))));
+        }
+        if let Some(first_kept) = &self.first_kept {
+            values.push(("firstKeptEntryIndex", None));
+            values.extend(first_kept.iter().map(|id| ("firstKeptEntryId", Some(quoted(id)))));
+        }
+        if let [Some(message)] = find(object, ["message"])
+            && self.is_hook
+        {
+            let renamed = changed(message.of(object), &[("role", Change::Set(b"\"custom\""))]);
+            values.push(("message", Some(renamed)));
+        }
+        let changes = values.iter().map(|(key, value)| (*key, value.as_deref().map_or(Change::Remove, Change::Set)));
+        changed(object, &changes.collect::<Vec<_>>())
+    }
 }
 
 /// The ids of a version-1 session's entries.

@@ -1,22 +1,51 @@
 //! Elyra's sessions, and pi's: one append-only tree in a JSONL file each.
 
 mod entry;
-mod migrate;
 mod index;
+mod intake;
+mod migrate;
+mod header;
 mod tree;
-mod facts;
+mod tally;
 mod reader;
+mod facts;
+mod digest;
+mod entries;
+mod load;
+mod source;
+mod spending;
+mod context;
+mod session_entry;
+mod view;
+mod new;
+mod write;
+mod session;
+mod append;
+mod copy;
 pub(crate) mod store;
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Damage, Error, Result};
 use crate::info::{SessionInfo, Stamp};
 use crate::lines::{Buffer, Lines};
 use crate::usage::{IdentityKeys, Record};
+use entry::Entry;
+use facts::Facts;
+pub use append::Parent;
+pub use copy::fork;
+pub use entry::Kind;
+pub use header::Header;
+pub use load::Tick;
+pub use new::{NewPlace, NewSession};
+pub use session::{OpenOptions, Session as OpenSession};
+pub use session_entry::SessionEntry;
+pub use view::{NodeLabel, TreeView};
+
+use intake::Intake;
 use reader::SessionReader;
 
 /// How a file is to be read.
@@ -92,12 +121,41 @@ pub fn read_text(info: &SessionInfo) -> Result<String> {
     }
     let wanted =
         Wanted { text: true, records: false, keys: &IdentityKeys::default(), is_stopped: &AtomicBool::new(false) };
-    let (reader, size_bytes) =
-        read_lines(&file, info.size_bytes, &mut Buffer::default(), wanted).map_err(Error::io(path))?;
+    let mut buffer = Buffer::default();
+    let (reader, size_bytes) = read_lines(&file, info.size_bytes, &mut buffer, wanted).map_err(Error::io(path))?;
     match reader.end(size_bytes) {
         Ok((facts, _)) if !changed(&file)? => Ok(facts.into_text()),
         _ => Err(conflict("the file changed while it was read")),
     }
+}
+
+/// A session file of which only the header was read.
+#[derive(Clone, Debug)]
+pub struct FoundHeader {
+    pub path: PathBuf,
+    pub header: Header,
+    /// When the file was written last, in nanoseconds since 1970.
+    pub modified_ns: i64,
+}
+
+/// Finds the sessions of the sources by their headers alone; what cannot be read is left out.
+///
+/// # Errors
+///
+/// [`Error::Io`] where a source cannot be looked at, [`Error::Stopped`] when `tick` breaks off.
+pub fn find_headers(sources: &[store::Source], tick: Tick<'_>) -> Result<Vec<FoundHeader>> {
+    let mut tick = || if tick().is_break() { Err(Error::Stopped) } else { Ok(()) };
+    let mut found = Vec::new();
+    let mut buffer = Buffer::default();
+    for candidate in store::find(sources, &mut tick)?.files {
+        tick()?;
+        let Ok(file) = open(&candidate.path) else { continue };
+        let Ok(metadata) = file.metadata() else { continue };
+        if let Some(header) = load::read_header(&file, metadata.len(), &mut buffer) {
+            found.push(FoundHeader { path: candidate.path, header, modified_ns: Stamp::of(&metadata).modified_ns });
+        }
+    }
+    Ok(found)
 }
 
 /// Reads the lines of a file, up to `limit` bytes; tells how many there were.
@@ -106,16 +164,16 @@ fn read_lines<'a>(
     limit: u64,
     buffer: &mut Buffer,
     wanted: Wanted<'a>,
-) -> io::Result<(SessionReader<'a>, u64)> {
+) -> io::Result<(SessionReader<Facts<'a>, impl Fn(Header, &Entry, &Intake<'_>) -> Facts<'a>>, u64)> {
     let source = Stoppable { source: file.take(limit), is_stopped: wanted.is_stopped };
     let mut lines = Lines::new(source, buffer);
-    let mut reader = SessionReader::new(wanted);
+    let mut reader = SessionReader::new(move |header, _: &Entry, _: &Intake<'_>| Facts::new(header, wanted));
     while let Some(line) = lines.next()? {
         if reader.read_line(line).is_break() {
             break;
         }
     }
-    Ok((reader, lines.bytes_read()))
+    Ok((reader, lines.place().offset))
 }
 
 /// A source that ends when nobody waits for it any more, in the middle of a line too.

@@ -2,38 +2,38 @@
 
 use std::ops::ControlFlow;
 
-use super::Wanted;
 use super::entry::{Checked, Entry, Kind, check};
-use super::facts::{Facts, Header, Intake};
+use super::header::Header;
+use super::intake::Intake;
 use crate::error::{DamageKind, Place, Reports};
 use crate::json::{Flaw, Nesting};
 use crate::lines::{Content, Line, MAX_LINE};
 
-/// A session file as far as it has been read.
-#[derive(Debug)]
-pub(super) struct SessionReader<'a> {
-    wanted: Wanted<'a>,
+/// Checks lines, and reports what is wrong with them.
+#[derive(Debug, Default)]
+pub(super) struct LineReader {
     nesting: Nesting,
-    reports: Reports,
-    state: State,
+    pub(super) reports: Reports,
 }
 
-#[derive(Debug)]
-enum State {
-    BeforeHeader,
-    Session(Box<Facts>),
-    NoSession(&'static str),
+/// Which lines of several records count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Joined {
+    All,
+    /// Before the header, only one that begins with it.
+    HeaderFirst,
 }
 
-impl<'a> SessionReader<'a> {
-    pub(super) fn new(wanted: Wanted<'a>) -> Self {
-        Self { wanted, nesting: Nesting::default(), reports: Reports::default(), state: State::BeforeHeader }
-    }
-
-    /// Reads a line. Breaks off when it shows that the file is no session.
-    pub(super) fn read_line(&mut self, line: Line<'_>) -> ControlFlow<()> {
+impl LineReader {
+    /// Calls `each` for every entry of the line in turn, until it breaks off.
+    pub(super) fn read(
+        &mut self,
+        line: Line<'_>,
+        joined: Joined,
+        mut each: impl FnMut(&Entry, &mut Intake<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         let place = line.place;
-        let Content::Text { text, padded } = line.content else {
+        let Content::Text { text, indent, padded } = line.content else {
             self.reports.add(DamageKind::Line, place, || format!("longer than {MAX_LINE} bytes; skipped"));
             return ControlFlow::Continue(());
         };
@@ -43,10 +43,14 @@ impl<'a> SessionReader<'a> {
             }
             return ControlFlow::Continue(());
         }
-        match self.check(text) {
+        match self.check(text, joined) {
             Ok(checked) => {
-                self.report(text, place, padded, checked.objects);
-                checked.try_for_each(text, |entry| self.read_entry(text, place, entry))
+                let is_utf8 = self.report(text, place, padded, checked.objects);
+                let is_clean = is_utf8 && !checked.has_surrogates;
+                let Self { nesting, reports } = self;
+                checked.try_for_each(text, |entry| {
+                    each(entry, &mut Intake { line: text, indent, place, is_clean, reports, nesting })
+                })
             }
             Err(flaw) => {
                 let reason = || format!("{} (column {}); skipped", flaw.what, flaw.at + 1);
@@ -57,55 +61,92 @@ impl<'a> SessionReader<'a> {
     }
 
     /// What the line holds; an error if it is to be skipped.
-    fn check(&mut self, line: &[u8]) -> Result<Checked, Flaw> {
+    fn check(&mut self, line: &[u8], joined: Joined) -> Result<Checked, Flaw> {
         let checked = check(line, &mut self.nesting)?;
         let first = &checked.first;
         let is_header = checked.first_at == 0 && first.kind == Kind::Session && first.id.is_some();
-        if matches!(self.state, State::BeforeHeader) && checked.objects > 1 && !is_header {
+        if joined == Joined::HeaderFirst && checked.objects > 1 && !is_header {
             return Err(Flaw { at: 0, what: "several records stand on one line before the header" });
         }
         Ok(checked)
     }
 
-    /// Reports what is wrong with a line that is read all the same.
-    fn report(&mut self, line: &[u8], place: Place, padded: bool, objects: usize) {
+    /// Reports what is wrong with a line that is read all the same; tells whether it is UTF-8.
+    fn report(&mut self, line: &[u8], place: Place, padded: bool, objects: usize) -> bool {
         if objects > 1 {
             let reason = || format!("{objects} records stand on one line; each is read");
             self.reports.add(DamageKind::Joined, place, reason);
         }
+        let decoded = str::from_utf8(line);
         if padded {
             self.reports.add(DamageKind::Bytes, place, || "NULs stand around the record".to_owned());
-        } else if let Err(error) = str::from_utf8(line) {
+        } else if let Err(error) = decoded {
             let reason = || format!("not UTF-8 (column {}); read as U+FFFD", error.valid_up_to() + 1);
             self.reports.add(DamageKind::Bytes, place, reason);
         }
+        decoded.is_ok()
+    }
+}
+
+/// What is made of a session's records, beginning with its header.
+pub(super) trait Follow {
+    /// Adds one record after the header.
+    fn add(&mut self, entry: &Entry, intake: &mut Intake<'_>);
+}
+
+/// A session file as far as it has been read.
+pub(super) struct SessionReader<F, S> {
+    lines: LineReader,
+    /// Makes the follower, of the header and the record that it is.
+    start: S,
+    state: State<F>,
+}
+
+enum State<F> {
+    BeforeHeader,
+    Session(F),
+    NoSession(&'static str),
+}
+
+impl<F: Follow, S: Fn(Header, &Entry, &Intake<'_>) -> F> SessionReader<F, S> {
+    pub(super) fn new(start: S) -> Self {
+        Self { lines: LineReader::default(), start, state: State::BeforeHeader }
     }
 
-    fn read_entry(&mut self, line: &[u8], place: Place, entry: &Entry) -> ControlFlow<()> {
-        let no_session = match (&mut self.state, entry.kind) {
-            (State::Session(facts), _) => {
-                let Self { reports, nesting, wanted, .. } = self;
-                facts.add(entry, &mut Intake { line, place, reports, nesting, wanted: *wanted });
-                return ControlFlow::Continue(());
-            }
-            (_, Kind::Unknown) => return ControlFlow::Continue(()),
-            (_, Kind::Session) => match Header::of(entry, line) {
-                Some(header) => {
-                    self.state = State::Session(Box::new(Facts::new(header, self.wanted.text)));
+    /// Reads a line. Breaks off when it shows that the file is no session.
+    pub(super) fn read_line(&mut self, line: Line<'_>) -> ControlFlow<()> {
+        let Self { lines, start, state } = self;
+        let joined = if matches!(state, State::BeforeHeader) { Joined::HeaderFirst } else { Joined::All };
+        lines.read(line, joined, |entry, intake| {
+            let no_session = match (&mut *state, entry.kind) {
+                (State::Session(follower), _) => {
+                    follower.add(entry, intake);
                     return ControlFlow::Continue(());
                 }
-                None => "its header has no id",
-            },
-            _ => "its first entry is no session header",
-        };
-        self.state = State::NoSession(no_session);
-        ControlFlow::Break(())
+                (_, Kind::Unknown) => return ControlFlow::Continue(()),
+                (_, Kind::Session) => match Header::of(intake.line, entry) {
+                    Some(header) => {
+                        *state = State::Session(start(header, entry, intake));
+                        return ControlFlow::Continue(());
+                    }
+                    None => "its header has no id",
+                },
+                _ => "its first entry is no session header",
+            };
+            *state = State::NoSession(no_session);
+            ControlFlow::Break(())
+        })
+    }
+
+    /// Whether the header has been read.
+    pub(super) fn has_header(&self) -> bool {
+        matches!(self.state, State::Session(_))
     }
 
     /// What there is after the last line; the error says why the file is no session.
-    pub(super) fn end(self, size_bytes: u64) -> Result<(Facts, Reports), &'static str> {
+    pub(super) fn end(self, size_bytes: u64) -> Result<(F, Reports), &'static str> {
         match self.state {
-            State::Session(facts) => Ok((*facts, self.reports)),
+            State::Session(follower) => Ok((follower, self.lines.reports)),
             State::NoSession(reason) => Err(reason),
             State::BeforeHeader if size_bytes == 0 => Err("it is empty"),
             State::BeforeHeader => Err("it holds no session header"),

@@ -1,6 +1,7 @@
 //! Parent links to a tree: every node once, whatever the links say. No recursion: a tree may be as deep as its file is long.
 
 use super::index::{Index, NEVER, NONE, Number};
+use crate::error::{DamageKind, Reports, excerpt};
 
 /// The tree's links, by node.
 #[derive(Debug)]
@@ -81,6 +82,97 @@ impl Tree {
         }
         newest.into_iter().map(|time| time.unwrap_or(NEVER)).collect()
     }
+
+    /// Reports what is odd in the tree as a whole; gives the number of its tips.
+    pub(crate) fn report(&self, index: &Index, reports: &mut Reports) -> usize {
+        for &node in &self.orphans {
+            let parent = index.parent(node).err().unwrap_or_default();
+            let reason = || format!("no entry has the id {:?} of its parent; read as a root", excerpt(parent));
+            reports.add(DamageKind::Parent, index.node(node).place, reason);
+        }
+        for &node in &self.circles {
+            let reason = || format!("its parents lead back to {:?} itself; read as a root", excerpt(index.id(node)));
+            reports.add(DamageKind::Circle, index.node(node).place, reason);
+        }
+        let tips = self.tips(index);
+        if let Some(leaf) = index.leaf().filter(|&leaf| tips != [leaf]) {
+            let newest = self.newest(index);
+            for &tip in tips.iter().filter(|&&tip| newest[tip as usize] > newest[leaf as usize]) {
+                let reason = || format!("the branch that ends at {:?} is newer than the leaf's", excerpt(index.id(tip)));
+                reports.add(DamageKind::Tip, index.node(tip).place, reason);
+            }
+        }
+        tips.len()
+    }
+}
+
+/// The children of every node, in file order.
+#[derive(Debug)]
+pub(crate) struct Children {
+    roots: Vec<Number>,
+    /// The children of all nodes, node after node, and where each node's end.
+    all: Vec<Number>,
+    ends: Vec<usize>,
+}
+
+impl Children {
+    pub(crate) fn of(tree: &Tree, index: &Index) -> Self {
+        let parents = &tree.parents;
+        let mut roots = Vec::new();
+        let mut starts = vec![0_usize; parents.len()];
+        for node in nodes(index).filter(|&node| !index.is_hidden(node)) {
+            match parents[node as usize] {
+                NONE => roots.push(node),
+                parent => starts[parent as usize] += 1,
+            }
+        }
+        let mut total = 0;
+        for start in &mut starts {
+            total += std::mem::replace(start, total);
+        }
+        let mut all = vec![NONE; total];
+        // What is a node's start now is its end when all its children have been put in.
+        let mut ends = starts;
+        for node in nodes(index).filter(|&node| parents[node as usize] != NONE) {
+            let end = &mut ends[parents[node as usize] as usize];
+            all[*end] = node;
+            *end += 1;
+        }
+        Self { roots, all, ends }
+    }
+
+    /// The nodes without a parent.
+    pub(crate) fn roots(&self) -> &[Number] {
+        &self.roots
+    }
+
+    pub(crate) fn of_node(&self, node: Number) -> &[Number] {
+        let node = node as usize;
+        let start = node.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.all[start..self.ends[node]]
+    }
+
+    /// Sorts the children of each node by `time`, oldest first, ties in file order; one that has none stands with the sibling
+    /// before it.
+    pub(crate) fn sort(&mut self, time: impl Fn(Number) -> Option<i64>) {
+        let mut start = 0;
+        let mut keyed = Vec::new();
+        for &end in &self.ends {
+            let siblings = &mut self.all[start..end];
+            start = end;
+            if siblings.len() < 2 {
+                continue;
+            }
+            let mut before = i64::MIN;
+            keyed.clear();
+            keyed.extend(siblings.iter().map(|&node| {
+                before = time(node).unwrap_or(before);
+                (before, node)
+            }));
+            keyed.sort_unstable();
+            siblings.iter_mut().zip(&keyed).for_each(|(sibling, &(_, node))| *sibling = node);
+        }
+    }
 }
 
 fn nodes(index: &Index) -> impl Iterator<Item = Number> + use<> {
@@ -128,6 +220,24 @@ mod tests {
     fn the_newest_on_a_path_may_stand_anywhere() {
         let index = index(&[("c", Some("b"), 1), ("a", None, 5), ("b", Some("a"), 3), ("d", Some("a"), 7)]);
         assert_eq!(Tree::of(&index).newest(&index), [5, 5, 5, 7]);
+    }
+
+    #[test]
+    fn children_stand_in_file_order_until_sorted() {
+        let index = index(&[
+            ("a", None, 0),
+            ("b", Some("a"), 0),
+            ("c", Some("a"), 0),
+            ("x", None, 0),
+            ("d", Some("a"), 0),
+            ("e", Some("c"), 0),
+            ("b", Some("a"), 0),
+        ]);
+        let mut children = Children::of(&Tree::of(&index), &index);
+        assert_eq!((children.roots(), children.of_node(0), children.of_node(2)), (&[0, 3][..], &[2, 4, 6][..], &[5][..]));
+        let times = [None, None, Some(7), None, None, None, Some(5)];
+        children.sort(|node| times[node as usize]);
+        assert_eq!((children.roots(), children.of_node(0)), (&[0, 3][..], &[6, 2, 4][..]));
     }
 
     #[test]

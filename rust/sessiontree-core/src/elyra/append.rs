@@ -1,0 +1,291 @@
+//! What is added to an open session, by us and by others.
+
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use super::digest::{Digest, Flags};
+use super::load::{Tick, load_more, read_at};
+use super::session::{Home, Session};
+use super::source::{Compared, FileSource, Known, Source, lock};
+use super::spending::Spending;
+use super::write::{self, Draft};
+use crate::error::{Error, Place, Result};
+use crate::info::Stamp;
+use crate::lines::MAX_LINE;
+use crate::rewrite::quoted;
+use crate::timestamp;
+
+/// Where a new entry hangs from.
+#[derive(Clone, Copy, Debug)]
+pub enum Parent<'a> {
+    Leaf,
+    /// That entry, or none: the new one becomes a root.
+    Entry(Option<&'a str>),
+}
+
+/// An entry that is to be written, but for its id.
+struct NewEntry<'a> {
+    kind: &'a str,
+    parent_id: Option<String>,
+    /// Its own members, as a JSON object.
+    payload: &'a [u8],
+}
+
+impl NewEntry<'_> {
+    /// The line, keys in the order of the seed's examples.
+    fn line(&self, id: &str) -> Vec<u8> {
+        let parent_id = self.parent_id.as_ref().map_or(b"null".to_vec(), |id| quoted(id));
+        let time = timestamp::format(timestamp::now());
+        let mut line = format!("{{\"type\":\"{}\",\"id\":\"{id}\",\"parentId\":", self.kind).into_bytes();
+        line.extend(parent_id);
+        line.extend_from_slice(format!(",\"timestamp\":\"{time}\"").as_bytes());
+        let members = self.payload.strip_prefix(b"{").unwrap_or(self.payload);
+        if members != b"}" {
+            line.push(b',');
+        }
+        line.extend_from_slice(members);
+        line
+    }
+}
+
+impl Session {
+    /// Appends an entry and moves the leaf to it; gives its id.
+    ///
+    /// `payload` is a JSON object of the entry's own members. If it fails, the session is as before, but for what others have
+    /// appended.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ReadOnly`]; [`Error::NoSuchEntry`] for an unknown parent; [`Error::TooLong`]; [`Error::Io`] where the system
+    /// refuses; [`Error::Conflict`] where the file is no longer the one that was read; [`Error::NameTaken`] where a new session's
+    /// file is there already; [`Error::Stopped`] when `tick` breaks off the waiting for others.
+    pub fn append(&mut self, kind: &str, payload: &[u8], parent: Parent<'_>, tick: Tick<'_>) -> Result<String> {
+        if self.options.read_only {
+            return Err(Error::ReadOnly { path: self.shown_path() });
+        }
+        let parent_id = match parent {
+            Parent::Leaf => self.leaf_id().map(str::to_owned),
+            Parent::Entry(id) => id.map(|id| self.node(id).map(|_| id.to_owned())).transpose()?,
+        };
+        let new = NewEntry { kind, parent_id, payload };
+        match self.home.clone() {
+            Home::File(path) => self.append_to_file(&path, &new, tick),
+            home => self.append_to_memory(home, &new, tick),
+        }
+    }
+
+    fn append_to_memory(&mut self, home: Home, new: &NewEntry<'_>, tick: Tick<'_>) -> Result<String> {
+        let id = self.unused_id();
+        let mut line = new.line(&id);
+        let source = Arc::clone(&self.source);
+        let Source::Memory(bytes) = &*source else { return Err(self.lost()) };
+        let mut bytes = lock(bytes);
+        let digest = digest(&line, Place { line: self.lines + 1, offset: bytes.len() as u64 })?;
+        line.push(b'\n');
+        let is_spoken = digest.row.flags.has(Flags::IS_SPOKEN);
+        match home {
+            Home::Ahead(path) if is_spoken => self.settle(path, &[&bytes, &line], None)?,
+            Home::Empty(path) => {
+                let path = fs::canonicalize(&path).map_err(Error::io(&path))?;
+                let locked = write::open_locked(&path, tick)?;
+                if locked.metadata().map_err(Error::io(&path))?.len() > 0 {
+                    let reason = "the file was empty, and is no longer".to_owned();
+                    return Err(Error::Conflict { path, reason });
+                }
+                self.settle(path, &[&bytes, &line], Some(locked))?;
+            }
+            _ => bytes.extend_from_slice(&line),
+        }
+        self.add(digest);
+        self.lines += 1;
+        Ok(self.arrive(id))
+    }
+
+    /// Writes the file of a session that had none: a new one, or in the place of the empty one that is given.
+    fn settle(&mut self, path: PathBuf, parts: &[&[u8]], empty: Option<File>) -> Result<()> {
+        let io = |error| Error::io(&path)(error);
+        let draft = Draft::beside(&path)?;
+        let bytes = parts.concat();
+        write::append(draft.file(), 0, &bytes, false).map_err(io)?;
+        let file = match &empty {
+            Some(_) => draft.replace(&path)?,
+            None => draft.create(&path, self.options.fsync)?,
+        };
+        let stamp = Stamp::of(&file.metadata().map_err(io)?);
+        let known = Known::of(&file, bytes.len() as u64, &stamp).map_err(io)?;
+        self.source = Arc::new(Source::File(FileSource::new(path.clone(), file, known)));
+        self.home = Home::File(path);
+        Ok(())
+    }
+
+    fn append_to_file(&mut self, path: &Path, new: &NewEntry<'_>, tick: Tick<'_>) -> Result<String> {
+        let io = |error| Error::io(path)(error);
+        let locked = write::open_locked(path, tick)?;
+        // Of the path, not of what was opened: while we waited, another file may have taken its place.
+        self.take_in(path, &fs::metadata(path).map_err(io)?, Unended::IsALine, tick)?;
+        if let Some(parent_id) = &new.parent_id {
+            self.node(parent_id)?;
+        }
+        let source = Arc::clone(&self.source);
+        let Source::File(file) = &*source else { return Err(self.lost()) };
+        let (size, ends_line) = (file.known().size(), file.known().ends_line());
+        let id = self.unused_id();
+        let line = new.line(&id);
+        let start = if ends_line { size } else { size + 1 };
+        let digest = digest(&line, Place { line: self.lines + 1, offset: start })?;
+        let bytes = [if ends_line { &b""[..] } else { b"\n" }, &line, b"\n"].concat();
+        write::append(&locked, size, &bytes, self.options.fsync).map_err(io)?;
+        let now = locked.metadata().map_err(io)?;
+        if now.len() == size + bytes.len() as u64 {
+            file.known().grow(&bytes, &Stamp::of(&now));
+            self.add(digest);
+            self.lines += 1;
+        } else {
+            // Somebody who does not lock has appended at the same moment, before our line or after it.
+            self.take_in(path, &now, Unended::IsALine, tick)?;
+        }
+        Ok(self.arrive(id))
+    }
+
+    /// Takes in what others have appended; the leaf stays. Gives the numbers of the new entries.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Conflict`] where the file is no longer the one that was read, [`Error::Io`] where it has gone or cannot be read.
+    pub fn refresh(&mut self, tick: Tick<'_>) -> Result<Range<usize>> {
+        let before = self.len();
+        if let Home::File(path) = self.home.clone() {
+            let now = fs::metadata(&path).map_err(Error::io(&path))?;
+            self.take_in(&path, &now, Unended::IsToCome, tick)?;
+        }
+        Ok(before..self.len())
+    }
+
+    /// Reads what the file has gained.
+    fn take_in(&mut self, path: &Path, now: &Metadata, unended: Unended, tick: Tick<'_>) -> Result<()> {
+        let io = |error| Error::io(path)(error);
+        let source = Arc::clone(&self.source);
+        let Source::File(file) = &*source else { return Err(self.lost()) };
+        match file.compare(now)? {
+            Compared::Same => return Ok(()),
+            Compared::Touched => return self.reload(path, tick),
+            Compared::Grown => {}
+        }
+        let known = file.known().clone();
+        let mut from = Place { line: self.lines + 1, offset: known.size() };
+        if !known.ends_line() {
+            let mut next = [0];
+            read_at(file.file(), &mut next, from.offset).map_err(io)?;
+            if next != *b"\n" {
+                // The line that had no end yet goes on, and is another one.
+                return self.reload(path, tick);
+            }
+            from.offset += 1;
+        }
+        let end = match unended {
+            Unended::IsALine => now.len(),
+            Unended::IsToCome => end_of_lines(file.file(), from.offset, now.len()).map_err(io)?,
+        };
+        self.children = None;
+        self.lines = load_more(file.file(), from, end, &mut self.entries, &mut self.reports).map_err(io)?;
+        *file.known() = Known::of(file.file(), end, &Stamp::of(now)).map_err(io)?;
+        Ok(())
+    }
+
+    /// Reads the whole file again, the leaf staying where it is.
+    fn reload(&mut self, path: &Path, tick: Tick<'_>) -> Result<()> {
+        let conflict = |reason: &str| Error::Conflict { path: path.to_owned(), reason: reason.to_owned() };
+        let new = Self::read(path.to_owned(), self.options, tick)?;
+        let leaf = self.leaf_id().map(|id| new.entries.index().find(id));
+        if new.header.id != self.header.id || new.len() < self.len() || leaf == Some(None) {
+            return Err(conflict("the file has been rewritten since it was read"));
+        }
+        let Self { header, header_object, entries, reports, lines, source, .. } = new;
+        (self.header, self.header_object, self.entries) = (header, header_object, entries);
+        (self.reports, self.lines, self.source) = (reports, lines, source);
+        (self.children, self.spending) = (None, Spending::default());
+        self.leaf = leaf.flatten();
+        Ok(())
+    }
+
+    /// Adds an entry of a session in memory, as it stands.
+    pub(super) fn push_line(&mut self, mut line: Vec<u8>) -> Result<()> {
+        let source = Arc::clone(&self.source);
+        let Source::Memory(bytes) = &*source else { return Err(self.lost()) };
+        let mut bytes = lock(bytes);
+        let digest = digest(&line, Place { line: self.lines + 1, offset: bytes.len() as u64 })?;
+        line.push(b'\n');
+        bytes.extend_from_slice(&line);
+        self.add(digest);
+        self.lines += 1;
+        self.leaf = self.entries.index().leaf();
+        Ok(())
+    }
+
+    fn add(&mut self, digest: Digest) {
+        self.children = None;
+        self.entries.add(digest, &mut self.reports);
+    }
+
+    /// Moves the leaf to the entry just added.
+    fn arrive(&mut self, id: String) -> String {
+        self.leaf = self.entries.index().find(&id).or(self.leaf);
+        id
+    }
+
+    /// Eight hex digits that name no entry yet.
+    pub(super) fn unused_id(&self) -> String {
+        loop {
+            let [a, b, c, d, ..] = Uuid::new_v4().into_bytes();
+            let id = format!("{:08x}", u32::from_be_bytes([a, b, c, d]));
+            if self.entries.index().find(&id).is_none() {
+                return id;
+            }
+        }
+    }
+
+    fn lost(&self) -> Error {
+        Error::Conflict { path: self.shown_path(), reason: "the session is kept elsewhere".to_owned() }
+    }
+}
+
+/// What a last line without LF is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unended {
+    /// A line like any other: something is to be written after it.
+    IsALine,
+    /// Perhaps somebody is still writing it: it is left for the next time.
+    IsToCome,
+}
+
+/// The end of the last line between two places of a file that has one; `from` if none has.
+fn end_of_lines(file: &File, from: u64, end: u64) -> io::Result<u64> {
+    const BLOCK: u64 = 64 << 10;
+    let mut until = end;
+    while until > from {
+        let start = until.saturating_sub(BLOCK).max(from);
+        let mut block = Vec::new();
+        #[expect(clippy::cast_possible_truncation, reason = "at most a block")]
+        block.resize((until - start) as usize, 0);
+        let count = read_at(file, &mut block, start)?;
+        if let Some(at) = memchr::memrchr(b'\n', &block[..count]) {
+            return Ok(start + at as u64 + 1);
+        }
+        until = start;
+    }
+    Ok(from)
+}
+
+/// What is kept of a line that we wrote ourselves.
+fn digest(line: &[u8], place: Place) -> Result<Digest> {
+    if line.len() > MAX_LINE {
+        return Err(Error::TooLong { length: line.len() });
+    }
+    let invalid = || io::Error::new(io::ErrorKind::InvalidInput, "the payload is no JSON object");
+    Digest::of_line(line, place).ok_or_else(|| Error::io(Path::new(""))(invalid()))
+}

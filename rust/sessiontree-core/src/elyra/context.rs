@@ -1,0 +1,367 @@
+//! A branch to what a model is sent: messages, thinking level and model.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::digest::{Flags, Row};
+use super::entries::Entries;
+use super::entry::Kind;
+use super::index::Number;
+use super::source::Source;
+use crate::context::{Context, Model};
+use crate::error::Result;
+use crate::json::{Span, is_string, text};
+use crate::rewrite::{Change, changed, clean, find};
+
+/// The thinking level of a branch that sets none.
+const NO_THINKING: &str = "off";
+
+/// Builds the context of the branch that ends at `leaf`.
+///
+/// `is_old`: whether the messages are of a version before 3.
+pub(super) fn build(entries: &Entries, is_old: bool, source: &Source, leaf: Option<Number>) -> Result<Context> {
+    let mut path = leaf.map(|leaf| entries.path(leaf)).unwrap_or_default();
+    path.reverse();
+    let branch = Branch { entries, is_old, source, path: &path };
+    let selection = branch.select()?;
+    let edits = branch.edits(&selection)?;
+    let mut messages = Vec::new();
+    if let Some(compaction) = selection.compaction {
+        branch.add_compaction(compaction, edits.get(&compaction), &mut messages)?;
+    }
+    for &node in selection.kept {
+        if !branch.row(node).flags.has(Flags::IS_SYSTEM) {
+            branch.add_messages(node, edits.get(&node), &mut messages)?;
+        }
+    }
+    for &node in selection.after {
+        branch.add_messages(node, edits.get(&node), &mut messages)?;
+    }
+    let (json, messages) = put_together(&messages, source)?;
+    Ok(Context { json, messages, thinking_level: branch.thinking_level()?, model: branch.model()? })
+}
+
+/// A branch, from its root to its leaf.
+struct Branch<'a> {
+    entries: &'a Entries,
+    is_old: bool,
+    source: &'a Source,
+    path: &'a [Number],
+}
+
+/// What of a branch counts.
+struct Selection<'a> {
+    /// The last compaction.
+    compaction: Option<Number>,
+    /// What it keeps of what stands before it.
+    kept: &'a [Number],
+    /// What comes after it, or everything.
+    after: &'a [Number],
+}
+
+/// What a `context_edit` does to its target's message.
+enum Edit {
+    Omit,
+    /// Its content becomes this, a JSON string or list.
+    Replace(Vec<u8>),
+}
+
+/// A message of the context.
+enum Message {
+    /// It stands in the source just as it is needed.
+    Stored { offset: u64, length: u32 },
+    Made(Vec<u8>),
+}
+
+/// An entry's object in memory.
+struct Object {
+    bytes: Vec<u8>,
+    is_unclean: bool,
+    timestamp_ms: Option<i64>,
+}
+
+impl Object {
+    fn of(&self, span: Option<Span>) -> Option<&[u8]> {
+        Some(span?.of(&self.bytes))
+    }
+
+    fn string(&self, span: Option<Span>) -> Option<&[u8]> {
+        self.of(span).filter(|raw| is_string(raw))
+    }
+
+    fn text(&self, span: Option<Span>) -> Option<String> {
+        self.string(span).map(|raw| text(raw).into_owned())
+    }
+
+    /// A message of that role, with those of the members that there are, and the entry's time.
+    fn message(&self, role: &str, members: &[(&str, Option<&[u8]>)]) -> Vec<u8> {
+        let mut json = format!("{{\"role\":\"{role}\"").into_bytes();
+        for (key, value) in members {
+            if let Some(value) = value {
+                json.extend_from_slice(format!(",\"{key}\":").as_bytes());
+                json.extend_from_slice(value);
+            }
+        }
+        if let Some(time) = self.timestamp_ms {
+            json.extend_from_slice(format!(",\"timestamp\":{time}").as_bytes());
+        }
+        json.push(b'}');
+        self.clean(json)
+    }
+
+    fn clean(&self, json: Vec<u8>) -> Vec<u8> {
+        if self.is_unclean { clean(&json) } else { json }
+    }
+}
+
+/// A JSON value, if it is a content: a string or a list.
+fn content(raw: &[u8]) -> Option<&[u8]> {
+    matches!(raw.first(), Some(b'"' | b'[')).then_some(raw)
+}
+
+impl<'a> Branch<'a> {
+    fn row(&self, node: Number) -> &'a Row {
+        self.entries.row(node)
+    }
+
+    fn object(&self, node: Number) -> Result<Object> {
+        let row = self.row(node);
+        let mut bytes = vec![0; row.object.length as usize];
+        self.source.read(row.offset(), &mut bytes)?;
+        Ok(Object { bytes, is_unclean: row.flags.has(Flags::IS_UNCLEAN), timestamp_ms: row.timestamp_ms })
+    }
+
+    fn select(&self) -> Result<Selection<'a>> {
+        let path = self.path;
+        let Some(at) = path.iter().rposition(|&node| self.row(node).kind == Kind::Compaction) else {
+            return Ok(Selection { compaction: None, kept: &[], after: path });
+        };
+        let first_kept = self.first_kept(path[at])?;
+        let from = path[..at].iter().position(|&node| Some(self.entries.index().id(node)) == first_kept.as_deref());
+        let kept = from.map_or(&[][..], |from| &path[from..at]);
+        Ok(Selection { compaction: Some(path[at]), kept, after: &path[at + 1..] })
+    }
+
+    fn first_kept(&self, compaction: Number) -> Result<Option<String>> {
+        if let Some(id) = self.entries.first_kept(self.entries.row_of(compaction)) {
+            return Ok(id.map(str::to_owned));
+        }
+        let object = self.object(compaction)?;
+        let [id] = find(&object.bytes, ["firstKeptEntryId"]);
+        Ok(object.text(id))
+    }
+
+    /// The last edit of each target in the selection.
+    fn edits(&self, selection: &Selection<'_>) -> Result<HashMap<Number, Edit>> {
+        let mut edits = HashMap::new();
+        for &node in selection.kept.iter().chain(selection.after) {
+            if self.row(node).kind != Kind::ContextEdit {
+                continue;
+            }
+            let object = self.object(node)?;
+            let [target, replacement] = find(&object.bytes, ["targetId", "replacement"]);
+            let target = object.text(target).and_then(|id| self.entries.index().find(&id));
+            let replacement = object.of(replacement).map(|raw| object.clean(raw.to_owned()));
+            if let Some((target, edit)) = target.zip(replacement.as_deref().and_then(Edit::of)) {
+                edits.insert(target, edit);
+            }
+        }
+        Ok(edits)
+    }
+
+    /// The level that the last entry sets that does.
+    fn thinking_level(&self) -> Result<String> {
+        for &node in self.path.iter().rev().filter(|&&node| self.row(node).kind == Kind::ThinkingLevelChange) {
+            let object = self.object(node)?;
+            let [level] = find(&object.bytes, ["thinkingLevel"]);
+            if let Some(level) = object.text(level) {
+                return Ok(level);
+            }
+        }
+        Ok(NO_THINKING.to_owned())
+    }
+
+    /// The model that the last entry names that does.
+    fn model(&self) -> Result<Option<Model>> {
+        let names_one = |&&node: &&Number| self.row(node).flags.has(Flags::HAS_MODEL);
+        let Some(&node) = self.path.iter().rev().find(names_one) else { return Ok(None) };
+        let object = self.object(node)?;
+        let [provider, model_id, message] = find(&object.bytes, ["provider", "modelId", "message"]);
+        let (provider, model_id) = match object.of(message).filter(|_| self.row(node).kind == Kind::Message) {
+            Some(message) => {
+                let text_of = |span: Option<Span>| Some(text(span?.of(message)).into_owned());
+                let [provider, model] = find(message, ["provider", "model"]);
+                (text_of(provider), text_of(model))
+            }
+            None => (object.text(provider), object.text(model_id)),
+        };
+        Ok(provider.zip(model_id).map(|(provider, model_id)| Model { provider, model_id }))
+    }
+
+    /// The last compaction's messages: what the system says from then on, and the summary.
+    fn add_compaction(&self, node: Number, edit: Option<&Edit>, messages: &mut Vec<Message>) -> Result<()> {
+        if matches!(edit, Some(Edit::Omit)) {
+            return Ok(());
+        }
+        let object = self.object(node)?;
+        let [summary, tokens, system] = find(&object.bytes, ["summary", "tokensBefore", "systemMessage"]);
+        if let Some(system) = object.of(system).filter(|raw| raw.starts_with(b"{")) {
+            messages.push(Message::Made(object.clean(system.to_owned())));
+        }
+        let tokens = object.of(tokens).filter(|raw| matches!(raw.first(), Some(b'-' | b'0'..=b'9')));
+        let members = [("summary", object.string(summary).or(Some(b"\"\""))), ("tokensBefore", tokens)];
+        messages.push(Message::Made(object.message("compactionSummary", &members)));
+        Ok(())
+    }
+
+    /// The message that an entry gives, if it gives any.
+    fn add_messages(&self, node: Number, edit: Option<&Edit>, messages: &mut Vec<Message>) -> Result<()> {
+        let row = self.row(node);
+        if matches!(edit, Some(Edit::Omit)) {
+            return Ok(());
+        }
+        match row.kind {
+            Kind::Message if row.message.length > 0 => messages.push(self.own_message(node, edit)?),
+            Kind::CustomMessage => messages.push(Message::Made(self.custom_message(node, edit)?)),
+            Kind::BranchSummary => {
+                let object = self.object(node)?;
+                let [summary, from_id] = find(&object.bytes, ["summary", "fromId"]);
+                let members = [("summary", object.string(summary)), ("fromId", object.string(from_id))];
+                if members[0].1.is_some_and(|summary| summary != b"\"\"") {
+                    messages.push(Message::Made(object.message("branchSummary", &members)));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn own_message(&self, node: Number, edit: Option<&Edit>) -> Result<Message> {
+        let row = self.row(node);
+        let lacks_content = row.flags.has(Flags::LACKS_CONTENT);
+        let is_hook = self.is_old && row.flags.has(Flags::IS_HOOK);
+        if edit.is_none() && !lacks_content && !is_hook && !row.flags.has(Flags::IS_UNCLEAN) {
+            let offset = row.offset() + u64::from(row.message.start);
+            return Ok(Message::Stored { offset, length: row.message.length });
+        }
+        let object = self.object(node)?;
+        let raw = &object.bytes[row.message.start as usize..][..row.message.length as usize];
+        let mut changes = Vec::new();
+        if is_hook {
+            changes.push(("role", Change::Set(b"\"custom\"")));
+        }
+        let new_content = edit.and_then(|edit| edit.content(raw, is_hook));
+        if let Some(content) = &new_content {
+            changes.push(("content", Change::Set(content)));
+        } else if lacks_content {
+            let empty: &[u8] = if row.flags.has(Flags::IS_SYSTEM) { b"\"\"" } else { b"[]" };
+            changes.push(("content", Change::Set(empty)));
+        }
+        Ok(Message::Made(object.clean(changed(raw, &changes))))
+    }
+
+    fn custom_message(&self, node: Number, edit: Option<&Edit>) -> Result<Vec<u8>> {
+        let object = self.object(node)?;
+        let keys = ["customType", "content", "display", "details"];
+        let [custom_type, own_content, display, details] = find(&object.bytes, keys);
+        let own_content = object.of(own_content).and_then(content).unwrap_or(b"[]");
+        let new_content = match edit {
+            Some(Edit::Replace(content)) => content,
+            _ => own_content,
+        };
+        let display = object.of(display).filter(|raw| matches!(*raw, b"true" | b"false"));
+        Ok(object.message(
+            "custom",
+            &[
+                ("customType", object.string(custom_type)),
+                ("content", Some(new_content)),
+                ("display", display),
+                ("details", object.of(details)),
+            ],
+        ))
+    }
+}
+
+impl Edit {
+    /// None if the replacement is no such.
+    fn of(replacement: &[u8]) -> Option<Self> {
+        if replacement == b"null" {
+            return Some(Self::Omit);
+        }
+        let [new] = if replacement.starts_with(b"{") { find(replacement, ["content"]) } else { [None] };
+        Some(Self::Replace(content(new?.of(replacement))?.to_owned()))
+    }
+
+    /// What becomes of a message's content; None if it is of a role that no edit changes.
+    fn content(&self, message: &[u8], is_hook: bool) -> Option<Vec<u8>> {
+        let Self::Replace(content) = self else { return None };
+        let [role] = find(message, ["role"]);
+        let role = role.map(|role| role.of(message)).filter(|raw| is_string(raw)).map(text);
+        match role.as_deref()? {
+            "assistant" | "toolResult" if is_string(content) => {
+                Some([b"[{\"type\":\"text\",\"text\":", content.as_slice(), b"}]"].concat())
+            }
+            "user" | "assistant" | "toolResult" | "custom" => Some(content.clone()),
+            _ if is_hook => Some(content.clone()),
+            _ => None,
+        }
+    }
+}
+
+/// How far apart two messages may stand in the source, and still be read in one go.
+const GAP: u64 = 32 << 10;
+
+/// How much is read in one go, at most, unless a single message is longer.
+const READ: u64 = 1 << 20;
+
+/// All messages as one JSON array, and where in it each stands.
+fn put_together(messages: &[Message], source: &Source) -> Result<(Vec<u8>, Vec<Range<usize>>)> {
+    let length = |message: &Message| match message {
+        Message::Stored { length, .. } => *length as usize,
+        Message::Made(json) => json.len(),
+    };
+    let mut json = Vec::with_capacity(messages.iter().map(|message| length(message) + 1).sum::<usize>() + 2);
+    let mut places = Vec::with_capacity(messages.len());
+    // What has been read, and where it begins in the source.
+    let (mut block, mut block_start) = (Vec::new(), 0);
+    json.push(b'[');
+    for (number, message) in messages.iter().enumerate() {
+        if number > 0 {
+            json.push(b',');
+        }
+        let start = json.len();
+        match *message {
+            Message::Made(ref made) => json.extend_from_slice(made),
+            Message::Stored { offset, length } => {
+                let end = offset + u64::from(length);
+                if offset < block_start || end > block_start + block.len() as u64 {
+                    block.resize(run_length(&messages[number..], offset), 0);
+                    block_start = offset;
+                    source.read(offset, &mut block)?;
+                }
+                #[expect(clippy::cast_possible_truncation, reason = "within the block")]
+                let at = (offset - block_start) as usize;
+                json.extend_from_slice(&block[at..at + length as usize]);
+            }
+        }
+        places.push(start..json.len());
+    }
+    json.push(b']');
+    Ok((json, places))
+}
+
+/// How much to read from `from` on, where the first of the messages stands, for those to be had that follow closely.
+#[expect(clippy::cast_possible_truncation, reason = "a line's length, or a little more than a block")]
+fn run_length(messages: &[Message], from: u64) -> usize {
+    let mut end = from;
+    for message in messages {
+        let Message::Stored { offset, length } = *message else { continue };
+        let next = offset + u64::from(length);
+        let is_near = end == from || (offset >= end && offset - end <= GAP && next - from <= READ);
+        if !is_near {
+            break;
+        }
+        end = next;
+    }
+    (end - from) as usize
+}

@@ -1,0 +1,122 @@
+//! The usage of a session: which records its entries hold, added up, each but once.
+
+use std::sync::Arc;
+
+use super::entry::{Entry, Kind};
+use super::intake::Intake;
+use crate::error::DamageKind;
+use crate::json::Span;
+use crate::message::Role;
+use crate::usage::{self, IdentityKeys, Ledger, NO_MODEL, Numbers, Record, Usage};
+
+/// Whether an entry holds usage records, or what stands in their place.
+pub(super) fn has_usage(entry: &Entry) -> bool {
+    UsageSpans::of(entry).is_some()
+}
+
+/// The usage records of a session's entries.
+#[derive(Debug)]
+pub(super) struct Tally {
+    pub(super) usage: Usage,
+    ledger: Ledger,
+    /// What records that name no model stand under; one text for all of them.
+    no_model: Arc<str>,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self { usage: Usage::default(), ledger: Ledger::default(), no_model: NO_MODEL.into() }
+    }
+}
+
+impl Tally {
+    /// Adds the records of an entry whose id is `id`, and calls `each` with every one of them, repeated ones too.
+    pub(super) fn add_entry(
+        &mut self,
+        entry: &Entry,
+        id: Option<&str>,
+        intake: &mut Intake<'_>,
+        keys: &IdentityKeys,
+        mut each: impl FnMut(Record),
+    ) {
+        let Some(spans) = UsageSpans::of(entry) else { return };
+        let line = intake.line;
+        let response_id = intake.text(spans.response_id);
+        let time = intake.text(spans.timestamp);
+        let model = match intake.text(spans.provider).zip(intake.text(spans.model)) {
+            Some((provider, model)) => self.usage.model(&format!("{provider}/{model}")),
+            None => Arc::clone(&self.no_model),
+        };
+        let Intake { place, reports, nesting, .. } = intake;
+        let holder = keys.holder(response_id.as_deref(), id.map(|id| (id, time.as_deref())));
+        let mut odd = |reason| reports.add(DamageKind::Value, *place, || reason);
+        let mut count = |number, numbers: Numbers| {
+            let identity = keys.identity(holder, &numbers, number);
+            let record = Record { tokens: numbers.tokens, model: Arc::clone(&model), identity };
+            self.add(&record);
+            each(record);
+        };
+        if let Some(numbers) = spans.usage.and_then(|span| usage::read(span.of(line), nesting, &mut odd)) {
+            count(0, numbers);
+        }
+        if let Some(span) = spans.model_usage {
+            let mut number = 0;
+            usage::read_model_usage(span.of(line), nesting, &mut odd, &mut |numbers| {
+                number += 1;
+                count(number, numbers);
+            });
+        }
+    }
+
+    /// Adds a record, unless it equals one that there has been.
+    pub(super) fn add(&mut self, record: &Record) {
+        if self.ledger.enter(record.identity) {
+            self.usage.add(record);
+        }
+    }
+}
+
+/// Where an entry's usage records stand, and what tells whose they are.
+#[derive(Default)]
+struct UsageSpans {
+    usage: Option<Span>,
+    model_usage: Option<Span>,
+    provider: Option<Span>,
+    model: Option<Span>,
+    response_id: Option<Span>,
+    timestamp: Option<Span>,
+}
+
+impl UsageSpans {
+    /// None if the entry has none.
+    fn of(entry: &Entry) -> Option<Self> {
+        let message_role = entry.message.as_ref().map(|message| (message, message.role));
+        let spans = match (entry.kind, message_role) {
+            (Kind::Message, Some((message, Some(Role::Assistant)))) => Self {
+                usage: message.usage,
+                provider: message.provider,
+                model: message.model,
+                response_id: message.response_id,
+                ..Self::default()
+            },
+            (Kind::Message, Some((message, Some(Role::ToolResult)))) => Self {
+                usage: message.usage,
+                model_usage: message.model_usage,
+                response_id: message.response_id,
+                ..Self::default()
+            },
+            (Kind::Compaction | Kind::BranchSummary, _) => {
+                Self { usage: entry.usage, response_id: entry.response_id, ..Self::default() }
+            }
+            (Kind::Usage, _) => Self {
+                usage: entry.usage,
+                provider: entry.provider,
+                model: entry.model,
+                response_id: entry.response_id,
+                ..Self::default()
+            },
+            _ => return None,
+        };
+        (spans.usage.is_some() || spans.model_usage.is_some()).then_some(Self { timestamp: entry.timestamp, ..spans })
+    }
+}
