@@ -1,6 +1,9 @@
 """The storage engine for coding-agent sessions."""
 
-from ._native import (
+from ._scan import Scan, scan
+from .context import Model, SessionContext
+from .elyra import SessionHeader, SessionManager, pi_agent_dir
+from .elyra.entries import (
     BranchSummaryEntry,
     CompactionEntry,
     ContextEditEntry,
@@ -16,9 +19,6 @@ from ._native import (
     UnknownEntry,
     UsageEntry,
 )
-from ._scan import Scan, scan
-from .context import Model, SessionContext
-from .elyra import SessionHeader, SessionManager, pi_agent_dir
 from .errors import (
     AmbiguousSessionError,
     ConflictError,

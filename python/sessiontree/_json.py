@@ -1,22 +1,23 @@
 """JSON in and out: the one place that knows what orjson refuses, and what happens then.
 
-orjson takes no nesting beyond some depth, no lone surrogates, no infinite numbers, and no integers past 64 bits on the way out.
-Session files hold all of these. What it refuses goes through a decoder and an encoder of our own, slower and without recursion.
+orjson takes no nesting beyond some depth, no lone surrogates, no infinite numbers, and no integers past 64 bits on the
+way out. Session files hold all of these. What it refuses goes through a decoder and an encoder of our own, slower and
+without recursion.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from json.decoder import scanstring
 from json.encoder import encode_basestring, encode_basestring_ascii
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*+"')
 _LITERALS = {"t": ("true", True), "f": ("false", False), "n": ("null", None)}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _INTEGERS = range(-(2**63), 2**64)
@@ -26,8 +27,8 @@ _LONGEST_INTEGER = 20
 def loads(data: bytes) -> Any:  # noqa: ANN401  whatever stands in the JSON
     """Decode JSON as `JSON.parse` does, to any depth.
 
-    Integers up to 64 bits are exact, larger ones doubles, and numbers beyond a double infinite. What is no UTF-8, and half a
-    surrogate pair, becomes U+FFFD.
+    Integers up to 64 bits are exact, larger ones doubles, and numbers beyond a double infinite. What is no UTF-8, and
+    half a surrogate pair, becomes U+FFFD.
 
     Raises:
         ValueError: It is no JSON.
@@ -165,8 +166,11 @@ def _scalar(text: str, at: int) -> tuple[Any, int]:
 
 
 def _string(text: str, at: int) -> tuple[str, int]:
-    string, end = scanstring(text, at + 1, True)  # noqa: FBT003  strict: no control characters
-    return _SURROGATE.sub("\ufffd", string), end
+    found = _STRING.match(text, at)
+    if not found:
+        raise _flaw("a string without its end, or with a control character", at)
+    # The standard library's decoder takes a single string apart without recursion.
+    return _SURROGATE.sub("\ufffd", json.loads(found.group())), found.end()
 
 
 def _number(found: re.Match[str]) -> float:
@@ -192,16 +196,17 @@ def _quoted(text: str) -> str:
 def _encode(value: object, quoted: Callable[[str], str]) -> str:
     """The iterative encoder: containers that are being written stand on a stack."""
     parts: list[str] = []
-    stack: list[tuple[Iterator[Any], int, str]] = []
+    stack: list[tuple[Iterator[tuple[object, object, bool]], int, str]] = []
     within: set[int] = set()
     while True:
-        if isinstance(value, (dict, list, tuple)):
+        members = _members(value)
+        if members is not None:
             if id(value) in within:
                 raise ValueError("the value holds itself")
             within.add(id(value))
             is_object = isinstance(value, dict)
             parts.append("{" if is_object else "[")
-            stack.append((_members(value), id(value), "}" if is_object else "]"))
+            stack.append((members, id(value), "}" if is_object else "]"))
         else:
             parts.append(_scalar_text(value, quoted))
         while stack:
@@ -223,9 +228,14 @@ def _encode(value: object, quoted: Callable[[str], str]) -> str:
             return "".join(parts)
 
 
-def _members(container: dict[Any, Any] | list[Any] | tuple[Any, ...]) -> Iterator[tuple[Any, Any, bool]]:
-    """Key, value, and whether it is the first; the keys of lists mean nothing."""
-    pairs = container.items() if isinstance(container, dict) else enumerate(container)
+def _members(value: object) -> Iterator[tuple[object, object, bool]] | None:
+    """Key, value, and whether it is the first, of a container; None of any other value. The keys of lists mean nothing."""
+    if isinstance(value, dict):
+        return _numbered(cast("dict[object, object]", value).items())
+    return _numbered(enumerate(cast("list[object]", value))) if isinstance(value, (list, tuple)) else None
+
+
+def _numbered(pairs: Iterable[tuple[object, object]]) -> Iterator[tuple[object, object, bool]]:
     for number, (key, value) in enumerate(pairs):
         yield key, value, number == 0
 

@@ -5,10 +5,36 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, final
 
-from ._types import Layout, OnProgress, ScanRow, StrPath
+from ._types import HeaderRow, Layout, OnProgress, ScanRow, StrPath
+from .errors import Damage
+from .messages import AgentMessage, MessageUsage, SystemMessage
 from .usage import Usage
 
-__all__ = ["SessionInfo", "restore", "scan"]
+__all__ = [
+    "BranchSummaryEntry",
+    "CompactionEntry",
+    "ContextEditEntry",
+    "CustomEntry",
+    "CustomMessageEntry",
+    "Entry",
+    "LabelEntry",
+    "MessageEntry",
+    "ModelChangeEntry",
+    "Session",
+    "SessionInfo",
+    "SessionInfoEntry",
+    "ThinkingLevelChangeEntry",
+    "TreeNode",
+    "UnknownEntry",
+    "UsageEntry",
+    "find_headers",
+    "fork_session",
+    "open_session",
+    "restore",
+    "restore_entry",
+    "scan",
+    "start_session",
+]
 
 @final
 class SessionInfo:
@@ -82,6 +108,325 @@ class SessionInfo:
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
+
+class Entry:
+    """One entry of a session.
+
+    Frozen, hashable, and picklable. It stays what it was when it was read, whatever becomes of the session. Two entries
+    are equal when their JSON is, byte for byte.
+
+    Rule: Elyra session format, "Entry Base".
+    """
+
+    @property
+    def type(self) -> str | None:
+        """The type, as the file has it; None when it is not a string."""
+    @property
+    def id(self) -> str | None:
+        """The id, or None when it is missing, empty or no string: then the entry is no node of the tree."""
+    @property
+    def parent_id(self) -> str | None:
+        """The id of the entry before it, whether any has it or not; None when it is missing, empty or no string."""
+    @property
+    def timestamp(self) -> datetime | None:
+        """When it was written (UTC); None when that cannot be read."""
+    @property
+    def raw(self) -> dict[str, Any]:
+        """The entry's own JSON, unknown fields included. Read when first asked for, and then kept: do not change it.
+
+        Raises:
+            ConflictError: The file is no longer the one that was read.
+            OSError: It cannot be read.
+        """
+    def to_dict(self) -> dict[str, Any]:
+        """As `raw`, a new dict at each call."""
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+@final
+class MessageEntry(Entry):
+    """A message of the conversation.
+
+    Rule: Elyra session format, "SessionMessageEntry".
+    """
+
+    @property
+    def message(self) -> AgentMessage | None:
+        """The message, as the file has it; None when there is none."""
+
+@final
+class ModelChangeEntry(Entry):
+    """The user switched models.
+
+    Rule: Elyra session format, "ModelChangeEntry".
+    """
+
+    @property
+    def provider(self) -> str | None:
+        """Whose model it is, or None."""
+    @property
+    def model_id(self) -> str | None:
+        """The model, or None."""
+
+@final
+class ThinkingLevelChangeEntry(Entry):
+    """The user changed the thinking level.
+
+    Rule: Elyra session format, "ThinkingLevelChangeEntry".
+    """
+
+    @property
+    def thinking_level(self) -> str | None:
+        """The level, or None."""
+
+@final
+class CompactionEntry(Entry):
+    """Sums up what stands before it.
+
+    Rule: Elyra session format, "CompactionEntry".
+    """
+
+    @property
+    def summary(self) -> str | None:
+        """The summary, or None."""
+    @property
+    def first_kept_entry_id(self) -> str | None:
+        """The id of the first entry before it that is still sent to the model, or None."""
+    @property
+    def tokens_before(self) -> float | None:
+        """How many tokens the context had, or None."""
+    @property
+    def details(self) -> Any:  # noqa: ANN401
+        """Whatever made the summary keeps here, or None."""
+    @property
+    def from_hook(self) -> bool | None:
+        """True when an extension made it; None when nothing is said."""
+    @property
+    def usage(self) -> MessageUsage | None:
+        """What making the summary used, or None (newer files)."""
+    @property
+    def system_message(self) -> SystemMessage | None:
+        """The system message from here on, or None (newer files)."""
+
+@final
+class BranchSummaryEntry(Entry):
+    """Sums up a branch that was left.
+
+    Rule: Elyra session format, "BranchSummaryEntry".
+    """
+
+    @property
+    def from_id(self) -> str | None:
+        """The leaf that was left, `root` where there was none, or None."""
+    @property
+    def summary(self) -> str | None:
+        """The summary, or None."""
+    @property
+    def details(self) -> Any:  # noqa: ANN401
+        """Whatever made the summary keeps here, or None."""
+    @property
+    def from_hook(self) -> bool | None:
+        """True when an extension made it; None when nothing is said."""
+    @property
+    def usage(self) -> MessageUsage | None:
+        """What making the summary used, or None (newer files)."""
+
+@final
+class CustomEntry(Entry):
+    """State of an extension; the model sees nothing of it.
+
+    Rule: Elyra session format, "CustomEntry".
+    """
+
+    @property
+    def custom_type(self) -> str | None:
+        """Whose it is, or None."""
+    @property
+    def data(self) -> Any:  # noqa: ANN401
+        """The state, or None."""
+
+@final
+class CustomMessageEntry(Entry):
+    """A message that an extension put in, and that the model sees.
+
+    Rule: Elyra session format, "CustomMessageEntry".
+    """
+
+    @property
+    def custom_type(self) -> str | None:
+        """Whose it is, or None."""
+    @property
+    def content(self) -> str | list[Any] | None:
+        """A text, or a list of blocks; None when it is neither."""
+    @property
+    def display(self) -> bool | None:
+        """Whether people are shown it, or None."""
+    @property
+    def details(self) -> Any:  # noqa: ANN401
+        """What the extension keeps with it, or None."""
+
+@final
+class LabelEntry(Entry):
+    """A name that someone gave an entry, or took from it.
+
+    Rule: Elyra session format, "LabelEntry".
+    """
+
+    @property
+    def target_id(self) -> str | None:
+        """The entry's id, or None."""
+    @property
+    def label(self) -> str | None:
+        """The name; None or empty when it is taken away."""
+
+@final
+class SessionInfoEntry(Entry):
+    """Facts about the session: its name.
+
+    Rule: Elyra session format, "SessionInfoEntry".
+    """
+
+    @property
+    def name(self) -> str | None:
+        """The name as it was given, or None."""
+
+@final
+class UsageEntry(Entry):
+    """Tokens that were used outside any message (newer files)."""
+
+    @property
+    def kind(self) -> str | None:
+        """What for, or None."""
+    @property
+    def provider(self) -> str | None:
+        """Whose model it was, or None."""
+    @property
+    def model(self) -> str | None:
+        """The model, or None."""
+    @property
+    def usage(self) -> MessageUsage | None:
+        """What was used, or None."""
+    @property
+    def note(self) -> str | None:
+        """A remark, or None."""
+
+@final
+class ContextEditEntry(Entry):
+    """Changes what the model sees of an earlier entry (newer files)."""
+
+    @property
+    def target_id(self) -> str | None:
+        """The entry's id, or None."""
+    @property
+    def replacement(self) -> dict[str, Any] | None:
+        """An object whose `content` takes the place of the message's; None: the message is left out."""
+
+@final
+class UnknownEntry(Entry):
+    """An entry of a type that the format does not have."""
+
+@final
+class TreeNode:
+    """A node of a session's tree.
+
+    A view: it holds its tree, not its children, so a tree as deep as its file is long is walked, and freed, like any
+    other. Two nodes are equal when they are the same one of the same tree.
+
+    Rule: Elyra session format, "Tree Structure".
+    """
+
+    @property
+    def entry(self) -> Entry:
+        """The entry that stands here."""
+    @property
+    def children(self) -> list[TreeNode]:
+        """The nodes below, oldest first; a new list at each access."""
+    @property
+    def label(self) -> str | None:
+        """The entry's label, or None."""
+    @property
+    def label_timestamp(self) -> datetime | None:
+        """When the label was given (UTC); None without one, and when that cannot be read."""
+    def to_dict(self) -> list[dict[str, Any]]:
+        """This node and all below it as a flat list of plain JSON values, parents first: depth is no limit."""
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class Session:
+    """A session that is open. Calls from several threads wait for each other, Python's lock released."""
+
+    @property
+    def path(self) -> Path | None:
+        """The session's file, which need not exist yet; None in memory."""
+    @property
+    def id(self) -> str:
+        """The id in the header."""
+    @property
+    def cwd(self) -> str:
+        """The cwd in the header; empty when it names none."""
+    @property
+    def name(self) -> str | None:
+        """The name that the last `session_info` entry gives."""
+    @property
+    def leaf_id(self) -> str | None:
+        """The id of the entry where one stands, or None."""
+    def header(self) -> HeaderRow:
+        """The header's version (migrated), Unix milliseconds, parent and JSON."""
+    def entries(self) -> list[Entry]:
+        """All entries, in file order."""
+    def entry(self, id: str) -> Entry | None:
+        """The entry that has an id, or None."""
+    def branch(self, id: str | None) -> list[Entry]:
+        """The entries from the root to the one named, or to the leaf."""
+    def children(self, id: str | None) -> list[Entry]:
+        """The children of an entry, in file order; of None, the roots."""
+    def tips(self) -> list[Entry]:
+        """The entries without children, in file order."""
+    def tree(self) -> list[TreeNode]:
+        """The roots of the tree."""
+    def label(self, id: str) -> str | None:
+        """The label of an entry, or None."""
+    def context(self) -> tuple[bytes, str, tuple[str, str] | None]:
+        """The messages of the context as one JSON array; the thinking level; provider and model, or None."""
+    def context_messages(self) -> list[bytes]:
+        """The messages of the context as JSON, one by one."""
+    def usage(self, branch_only: bool) -> Usage:
+        """Tokens and cost: of all entries, or of the branch to the leaf alone."""
+    def damage(self) -> list[Damage]:
+        """All that there is to report."""
+    def raise_damage(self) -> None:
+        """Raise the first damage to the file, if there is any."""
+    def move_to(self, id: str | None) -> None:
+        """Move the leaf to an entry, or to none."""
+    def append(self, kind: str, payload: bytes) -> str:
+        """Append an entry to the leaf, and move that; `payload` is a JSON object of its own members. Gives its id."""
+    def append_to(self, parent_id: str | None, kind: str, payload: bytes) -> str:
+        """As `append`, to another entry, or as a root."""
+    def refresh(self) -> list[Entry]:
+        """Take in what others have appended; gives the new entries."""
+    def branched(self, leaf_id: str, *, cwd: str, parent_session: str | None, folder: Path | None) -> Session:
+        """A new session of the branch to an entry: in a file in the folder, or in memory."""
+
+def open_session(path: Path, cwd: str, *, read_only: bool, fsync: bool, threads: int | None) -> Session:
+    """Open a session file, or begin one that does not exist or is empty."""
+
+def start_session(
+    *, id: str | None, cwd: str, parent_session: str | None, folder: Path | None, path: Path | None, fsync: bool
+) -> Session:
+    """Begin a session: its file will be in the folder, or at the path, or it has none."""
+
+def fork_session(
+    source: Path, *, id: str | None, cwd: str, parent_session: str | None, folder: Path, fsync: bool
+) -> Session:
+    """Copy a session's entries into a new file in the folder, and open that."""
+
+def find_headers(sources: list[tuple[Layout, Path]]) -> list[tuple[Path, str, str, int]]:
+    """Find sessions by their headers alone: path, id, cwd, and when the file was written, in nanoseconds since 1970."""
+
+def restore_entry(json: bytes) -> Entry:
+    """The entry that was pickled."""
 
 def scan(
     sources: Sequence[tuple[Layout, StrPath]],

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from ._native import SessionInfo
     from .errors import Damage
     from .usage import Usage
@@ -19,6 +21,17 @@ OnProgress: TypeAlias = Callable[[int, int], object]
 
 Layout: TypeAlias = Literal["agent", "flat", "any"]
 """How sessions lie in a folder: as an agent's, all of them directly, or as the contents show."""
+
+
+class HeaderRow(TypedDict):
+    """What the core tells of a header."""
+
+    id: str
+    timestamp: datetime | None
+    version: int
+    cwd: str
+    parent_session: str | None
+    json: bytes
 
 
 class ScanRow(TypedDict):

@@ -1,7 +1,7 @@
 """The messages that sessions hold, as type checkers see them: dicts with the keys of the file.
 
-What stands in a file is passed on as it is, so a key may be missing in what another program wrote; unknown keys and roles
-are kept.
+What stands in a file is passed on as it is, so a key may be missing in what another program wrote; unknown keys and
+roles are kept.
 
 Rule: Elyra session format, "Message Types".
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from .._native import CustomMessageEntry, MessageEntry
 
@@ -45,15 +45,17 @@ def count(value: object, name: str) -> int:
 def mapping(value: object, name: str) -> dict[str, Any]:
     """A dict, as JSON can have it."""
     if isinstance(value, dict):
-        return value
+        return cast("dict[str, Any]", value)
     raise TypeError(f"{name}: expected a dict, found {type(value).__name__}")
 
 
 def content(value: object, name: str) -> str | list[Any]:
     """A text, or a list of blocks."""
-    if not isinstance(value, (str, list)):
-        raise TypeError(f"{name}: expected a str or a list, found {type(value).__name__}")
-    return value
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return cast("list[Any]", value)
+    raise TypeError(f"{name}: expected a str or a list, found {type(value).__name__}")
 
 
 def message(value: object) -> dict[str, Any]:

@@ -47,9 +47,7 @@ def of_project(cwd: StrPath, session_dir: StrPath | None, agent_dir: StrPath | N
     return [found for found in headers(source) if paths.belongs(found.cwd, wanted, is_own=is_own)]
 
 
-def locate(
-    name: StrPath, cwd: StrPath | None, session_dir: StrPath | None, agent_dir: StrPath | None
-) -> Path:
+def locate(name: StrPath, cwd: StrPath | None, session_dir: StrPath | None, agent_dir: StrPath | None) -> Path:
     """The file of the session that goes by that name.
 
     Raises:
@@ -95,10 +93,10 @@ def delete(path: Path) -> Deleted:
         subprocess.run([program, str(path)], stdin=subprocess.DEVNULL, capture_output=True, check=False)
         if not os.path.lexists(path):
             return "trashed"
-    import send2trash  # late: hardly any program deletes
+    from send2trash import send2trash  # late: hardly any program deletes
 
     try:
-        send2trash.send2trash(path)
+        send2trash(path)
     except OSError:
         path.unlink()
         return "removed"

@@ -60,6 +60,11 @@ def absolute_cwd(cwd: StrPath) -> str:
     return _one_slash(os.path.abspath(text))  # noqa: PTH100  no links resolved
 
 
+def current_cwd() -> str:
+    """The process's own working directory, as a header names it."""
+    return absolute_cwd(os.curdir)
+
+
 def project_dir(cwd: StrPath, agent_dir: Path) -> Path:
     """The folder below `agent_dir` that holds the sessions of `cwd`, and of every cwd that is spelt alike."""
     text = absolute_cwd(cwd)

@@ -188,9 +188,9 @@ impl Reports {
         for ((_, place, kind, _), reason) in part.kept {
             self.add(kind, Place { line: place.line + lines, ..place }, || reason);
         }
-        let moved = part.left_out.map(|(is_note, place, kind, number)| {
-            (is_note, Place { line: place.line + lines, ..place }, kind, number)
-        });
+        let moved = part
+            .left_out
+            .map(|(is_note, place, kind, number)| (is_note, Place { line: place.line + lines, ..place }, kind, number));
         self.left_out = self.left_out.into_iter().chain(moved).min();
         self.left_out_count += part.left_out_count;
         self.damage_count += part.damage_count - kept_damage;

@@ -199,7 +199,7 @@ mod tests {
             };
             all.push((place.line, place.offset, text));
         }
-        assert_eq!(lines.bytes_read(), bytes.len() as u64);
+        assert_eq!(lines.place().offset, bytes.len() as u64);
         all
     }
 

@@ -58,7 +58,9 @@ pub(crate) fn to_exception(py: Python<'_>, error: Error) -> PyErr {
         Error::NameTaken { path } => {
             raised(py, &NAME_TAKEN, "NameTakenError", ("the file exists, and is never overwritten", path))
         }
-        Error::ReadOnly { path } => raised(py, &READ_ONLY, "ReadOnlyError", ("the session was opened for reading", path)),
+        Error::ReadOnly { path } => {
+            raised(py, &READ_ONLY, "ReadOnlyError", ("the session was opened for reading", path))
+        }
         Error::TooLong { length } => {
             PyValueError::new_err(format!("the entry is {length} bytes long: no line that long is read"))
         }

@@ -15,8 +15,8 @@ static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 /// One entry of a session.
 ///
-/// Frozen, hashable, and picklable. It stays what it was when it was read, whatever becomes of the session. Two entries are
-/// equal when their JSON is, byte for byte.
+/// Frozen, hashable, and picklable. It stays what it was when it was read, whatever becomes of the session. Two entries
+/// are equal when their JSON is, byte for byte.
 ///
 /// Rule: Elyra session format, "Entry Base".
 #[pyclass(frozen, subclass, module = "sessiontree._native")]
@@ -164,7 +164,7 @@ macro_rules! entry_class {
             $(
                 $(#[$doc])*
                 #[getter]
-                fn $field<'py>(slf: PyRef<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
+                fn $field(slf: PyRef<'_, Self>) -> PyResult<Option<Bound<'_, PyAny>>> {
                     let py = slf.py();
                     slf.as_super().field(py, $key, Shape::$shape)
                 }

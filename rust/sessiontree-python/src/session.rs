@@ -48,6 +48,9 @@ impl Session {
     }
 }
 
+/// The messages as one JSON array, the thinking level, provider and model.
+type ContextRow<'py> = (Bound<'py, PyBytes>, String, Option<(String, String)>);
+
 /// Where a new session's file goes, as Python says it: into a folder, to a path, or nowhere.
 fn place(folder: Option<PathBuf>, path: Option<PathBuf>) -> core::NewPlace {
     match (folder, path) {
@@ -201,10 +204,7 @@ impl Session {
     }
 
     /// The messages of the context as one JSON array; the thinking level; provider and model, or None.
-    fn context<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyBytes>, String, Option<(String, String)>)> {
+    fn context<'py>(&self, py: Python<'py>) -> PyResult<ContextRow<'py>> {
         let context = self.with(py, |session| session.context())?;
         let model = context.model.map(|model| (model.provider, model.model_id));
         Ok((PyBytes::new(py, &context.json), context.thinking_level, model))
@@ -223,7 +223,7 @@ impl Session {
 
     /// All that there is to report.
     fn damage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let damage = self.with(py, |session| session.damage())?;
+        let damage = self.with(py, core::OpenSession::damage)?;
         PyList::new(py, damage.iter().map(|damage| rows::damage(py, damage)).collect::<PyResult<Vec<_>>>()?)
     }
 
@@ -250,10 +250,13 @@ impl Session {
 
     /// Take in what others have appended; gives the new entries.
     fn refresh<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        to_list(py, self.with_tick(py, |session, tick| {
-            let new = session.refresh(tick)?;
-            Ok(session.entries(new))
-        })?)
+        to_list(
+            py,
+            self.with_tick(py, |session, tick| {
+                let new = session.refresh(tick)?;
+                Ok(session.entries(new))
+            })?,
+        )
     }
 
     /// A new session of the branch to an entry: in a file in the folder, or in memory.

@@ -3,6 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use sessiontree_core as core;
@@ -12,8 +13,8 @@ use crate::time::datetime;
 
 /// A node of a session's tree.
 ///
-/// A view: it holds its tree, not its children, so a tree as deep as its file is long is walked, and freed, like any other.
-/// Two nodes are equal when they are the same one of the same tree.
+/// A view: it holds its tree, not its children, so a tree as deep as its file is long is walked, and freed, like any
+/// other. Two nodes are equal when they are the same one of the same tree.
 ///
 /// Rule: Elyra session format, "Tree Structure".
 #[pyclass(frozen, module = "sessiontree._native")]
@@ -61,7 +62,7 @@ impl TreeNode {
         time.map(|ms| datetime(py, ms)).transpose()
     }
 
-    /// This node and all below it as a flat list of plain JSON values, parents before their children: depth is no limit.
+    /// This node and all below it as a flat list of plain JSON values, parents first: depth is no limit.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let rows = PyList::empty(py);
         let mut ahead = vec![self.node];
@@ -99,7 +100,7 @@ impl TreeNode {
     }
 
     /// A view is of a tree in memory: pickle `to_dict()`, or the entries.
-    fn __reduce__(&self) -> PyResult<()> {
-        Err(pyo3::exceptions::PyTypeError::new_err("cannot pickle 'TreeNode': it is a view of a tree"))
+    fn __reduce__(_slf: PyRef<'_, Self>) -> PyResult<()> {
+        Err(PyTypeError::new_err("cannot pickle 'TreeNode': it is a view of a tree"))
     }
 }

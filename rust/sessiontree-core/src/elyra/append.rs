@@ -89,7 +89,7 @@ impl Session {
         line.push(b'\n');
         let is_spoken = digest.row.flags.has(Flags::IS_SPOKEN);
         match home {
-            Home::Ahead(path) if is_spoken => self.settle(path, &[&bytes, &line], None)?,
+            Home::Ahead(path) if is_spoken => self.settle(path, &[&bytes, &line], Replacing::Nothing)?,
             Home::Empty(path) => {
                 let path = fs::canonicalize(&path).map_err(Error::io(&path))?;
                 let locked = write::open_locked(&path, tick)?;
@@ -97,7 +97,8 @@ impl Session {
                     let reason = "the file was empty, and is no longer".to_owned();
                     return Err(Error::Conflict { path, reason });
                 }
-                self.settle(path, &[&bytes, &line], Some(locked))?;
+                self.settle(path, &[&bytes, &line], Replacing::EmptyFile)?;
+                drop(locked);
             }
             _ => bytes.extend_from_slice(&line),
         }
@@ -106,15 +107,15 @@ impl Session {
         Ok(self.arrive(id))
     }
 
-    /// Writes the file of a session that had none: a new one, or in the place of the empty one that is given.
-    fn settle(&mut self, path: PathBuf, parts: &[&[u8]], empty: Option<File>) -> Result<()> {
+    /// Writes the file of a session that had none.
+    fn settle(&mut self, path: PathBuf, parts: &[&[u8]], replacing: Replacing) -> Result<()> {
         let io = |error| Error::io(&path)(error);
         let draft = Draft::beside(&path)?;
         let bytes = parts.concat();
         write::append(draft.file(), 0, &bytes, false).map_err(io)?;
-        let file = match &empty {
-            Some(_) => draft.replace(&path)?,
-            None => draft.create(&path, self.options.fsync)?,
+        let file = match replacing {
+            Replacing::EmptyFile => draft.replace(&path)?,
+            Replacing::Nothing => draft.create(&path, self.options.fsync)?,
         };
         let stamp = Stamp::of(&file.metadata().map_err(io)?);
         let known = Known::of(&file, bytes.len() as u64, &stamp).map_err(io)?;
@@ -254,6 +255,13 @@ impl Session {
     }
 }
 
+/// What a new session's file takes the place of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Replacing {
+    Nothing,
+    EmptyFile,
+}
+
 /// What a last line without LF is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unended {
@@ -269,9 +277,8 @@ fn end_of_lines(file: &File, from: u64, end: u64) -> io::Result<u64> {
     let mut until = end;
     while until > from {
         let start = until.saturating_sub(BLOCK).max(from);
-        let mut block = Vec::new();
         #[expect(clippy::cast_possible_truncation, reason = "at most a block")]
-        block.resize((until - start) as usize, 0);
+        let mut block = vec![0; (until - start) as usize];
         let count = read_at(file, &mut block, start)?;
         if let Some(at) = memchr::memrchr(b'\n', &block[..count]) {
             return Ok(start + at as u64 + 1);

@@ -7,6 +7,7 @@ use super::digest::{Flags, Row};
 use super::entries::Entries;
 use super::entry::Kind;
 use super::index::Number;
+use super::migrate::FirstKept;
 use super::source::Source;
 use crate::context::{Context, Model};
 use crate::error::Result;
@@ -69,7 +70,10 @@ enum Edit {
 /// A message of the context.
 enum Message {
     /// It stands in the source just as it is needed.
-    Stored { offset: u64, length: u32 },
+    Stored {
+        offset: u64,
+        length: u32,
+    },
     Made(Vec<u8>),
 }
 
@@ -143,8 +147,10 @@ impl<'a> Branch<'a> {
     }
 
     fn first_kept(&self, compaction: Number) -> Result<Option<String>> {
-        if let Some(id) = self.entries.first_kept(self.entries.row_of(compaction)) {
-            return Ok(id.map(str::to_owned));
+        match self.entries.first_kept(self.entries.row_of(compaction)) {
+            FirstKept::Counted(id) => return Ok(Some(id.to_owned())),
+            FirstKept::Nothing => return Ok(None),
+            FirstKept::Named => {}
         }
         let object = self.object(compaction)?;
         let [id] = find(&object.bytes, ["firstKeptEntryId"]);

@@ -51,9 +51,8 @@ impl<'a> Writer<'a> {
     fn copy(&mut self, source: &Source, mut from: u64, until: u64) -> Result<()> {
         while from < until {
             let count = (until - from).min(BLOCK as u64);
-            let mut block = Vec::new();
             #[expect(clippy::cast_possible_truncation, reason = "at most a block")]
-            block.resize(count as usize, 0);
+            let mut block = vec![0; count as usize];
             source.read(from, &mut block)?;
             self.write(&block)?;
             from += count;

@@ -75,7 +75,10 @@ impl Row {
 #[derive(Debug)]
 pub(super) enum Extra {
     Name(Option<String>),
-    Label { target_id: String, label: Option<String> },
+    Label {
+        target_id: String,
+        label: Option<String>,
+    },
     /// A version-1 compaction's `firstKeptEntryIndex`.
     FirstKept(f64),
 }

@@ -6,7 +6,7 @@ use super::digest::{Digest, Extra, Flags, Row};
 use super::entry::Kind;
 use super::index::{Index, NONE, Number};
 use super::intake::{report_header, report_repeated};
-use super::migrate::{DerivedIds, Migration, is_linear, is_old};
+use super::migrate::{DerivedIds, FirstKept, Migration, is_linear, is_old};
 use crate::error::Reports;
 
 /// What a label entry says of its target.
@@ -51,11 +51,8 @@ pub(super) struct Entries {
 
 impl Entries {
     pub(super) fn new(session_id: &str, version: i64) -> Self {
-        let ids = if is_linear(version) {
-            Ids::Derived { ids: DerivedIds::new(session_id), last: None }
-        } else {
-            Ids::Own
-        };
+        let ids =
+            if is_linear(version) { Ids::Derived { ids: DerivedIds::new(session_id), last: None } } else { Ids::Own };
         Self {
             ids,
             rows: Vec::new(),
@@ -103,7 +100,14 @@ impl Entries {
         self.nodes.push(node);
     }
 
-    fn add_node(&mut self, id: &str, parent_id: Option<&str>, row: &Row, activity: i64, reports: &mut Reports) -> Number {
+    fn add_node(
+        &mut self,
+        id: &str,
+        parent_id: Option<&str>,
+        row: &Row,
+        activity: i64,
+        reports: &mut Reports,
+    ) -> Number {
         let before = self.index.len();
         if !self.index.add(id, parent_id, row.place, activity) {
             report_repeated(reports, row.place, id);
@@ -155,7 +159,11 @@ impl Entries {
         }
         let (id, parent_id) = self.ids(row);
         let ids = id.filter(|_| is_linear(version)).map(|id| (id.to_owned(), parent_id.map(str::to_owned)));
-        let first_kept = self.first_kept(row).map(|id| id.map(str::to_owned));
+        let first_kept = match self.first_kept(row) {
+            FirstKept::Named => FirstKept::Named,
+            FirstKept::Counted(id) => FirstKept::Counted(id.to_owned()),
+            FirstKept::Nothing => FirstKept::Nothing,
+        };
         let is_hook = self.rows[row].flags.has(Flags::IS_HOOK);
         (ids.is_some() || is_hook).then_some(Migration { ids, first_kept, is_hook })
     }
@@ -183,15 +191,14 @@ impl Entries {
         usize::try_from(number - 1 - headers as u64).ok().filter(|&row| row < self.rows.len())
     }
 
-    /// What a version-1 compaction's `firstKeptEntryIndex` becomes: the id of the entry that it counts out, if there is one.
-    ///
-    /// The outer None: it has no such index, and keeps what it has.
+    /// Which entry a compaction keeps first.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole, and not negative")]
-    pub(super) fn first_kept(&self, row: usize) -> Option<Option<&str>> {
-        let &index = self.first_kept.get(&row).filter(|_| matches!(self.ids, Ids::Derived { .. }))?;
+    pub(super) fn first_kept(&self, row: usize) -> FirstKept<&str> {
+        let is_linear = matches!(self.ids, Ids::Derived { .. });
+        let Some(&index) = self.first_kept.get(&row).filter(|_| is_linear) else { return FirstKept::Named };
         let number = (index >= 0.0 && index.fract() == 0.0).then_some(index as u64);
         let node = number.and_then(|number| self.numbered(number)).and_then(|row| self.node_of(row));
-        Some(node.map(|node| self.index.id(node)))
+        node.map_or(FirstKept::Nothing, |node| FirstKept::Counted(self.index.id(node)))
     }
 
     /// The path from a node to its root, as the ids say: it ends at an unknown parent, and at a node already visited.

@@ -49,7 +49,7 @@ pub(super) struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    pub(super) fn new(header: Header, wanted: Wanted<'a>) -> Self {
+    fn new(header: Header, wanted: Wanted<'a>) -> Self {
         let ids = if is_linear(header.version) {
             Ids::Derived { ids: DerivedIds::new(&header.id), leaf: None }
         } else {
@@ -121,7 +121,9 @@ impl<'a> Facts<'a> {
     /// The row and all that goes with it, once the last line has been taken in.
     pub(super) fn into_session(self, path: &Path, size_bytes: u64, stamp: Stamp, mut reports: Reports) -> Session {
         let (leaf_id, tip_count) = match self.ids {
-            Ids::Own(index) => (index.leaf().map(|leaf| index.id(leaf).to_owned()), Tree::of(&index).report(&index, &mut reports)),
+            Ids::Own(index) => {
+                (index.leaf().map(|leaf| index.id(leaf).to_owned()), Tree::of(&index).report(&index, &mut reports))
+            }
             Ids::Derived { leaf, .. } => {
                 let tip_count = usize::from(leaf.is_some());
                 (leaf, tip_count)
@@ -154,7 +156,13 @@ impl<'a> Facts<'a> {
     }
 }
 
-impl Follow for Facts<'_> {
+impl<'a> Follow for Facts<'a> {
+    type Wanted = Wanted<'a>;
+
+    fn start(wanted: &Wanted<'a>, header: Header, _: &Entry, _: &Intake<'_>) -> Self {
+        Self::new(header, *wanted)
+    }
+
     fn add(&mut self, entry: &Entry, intake: &mut Intake<'_>) {
         self.record_count += 1;
         if entry.kind == Kind::Session {

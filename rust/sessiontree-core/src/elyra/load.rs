@@ -123,16 +123,16 @@ struct Head {
     digests: Vec<Digest>,
 }
 
-impl Head {
-    fn new(header: Header, entry: &Entry, intake: &Intake<'_>) -> Self {
+impl Follow for Head {
+    type Wanted = ();
+
+    fn start((): &(), header: Header, entry: &Entry, intake: &Intake<'_>) -> Self {
         let object = entry.span.of(intake.line).to_owned();
         let start = intake.place.offset + (intake.indent + entry.span.start()) as u64;
         let span = start..start + object.len() as u64;
         Self { header, object, span, digests: Vec::new() }
     }
-}
 
-impl Follow for Head {
     fn add(&mut self, entry: &Entry, intake: &mut Intake<'_>) {
         self.digests.push(Digest::of(entry, intake));
     }
@@ -142,7 +142,7 @@ impl Follow for Head {
 fn read_head(file: &File, size: u64, buffer: &mut Buffer) -> Result<(Head, Reports, Place), Failure> {
     let is_stopped = AtomicBool::new(false);
     let mut lines = Lines::new(Section { file, at: 0, end: size, is_stopped: &is_stopped }, buffer);
-    let mut reader = SessionReader::new(Head::new);
+    let mut reader = SessionReader::<Head>::new(());
     while !reader.has_header() {
         match lines.next()? {
             Some(line) if reader.read_line(line).is_continue() => {}
@@ -175,7 +175,7 @@ fn read_region(
     let is_first = region.start == body.start;
     let at = if is_first { region.start } else { region.start - 1 };
     let section = Section { file, at, end: body.end, is_stopped };
-    let mut lines = Lines::from(section, buffer, Place { line: if is_first { 1 } else { 0 }, offset: at });
+    let mut lines = Lines::from(section, buffer, Place { line: u64::from(is_first), offset: at });
     if !is_first {
         lines.skip_line()?;
     }
@@ -212,7 +212,9 @@ fn read_regions(
                 return;
             }
             let region = start..body.end.min(start + REGION);
-            let Some(_permit) = Permit::acquire(workers::limit(), || is_stopped.load(Ordering::Relaxed)) else { return };
+            let Some(_permit) = Permit::acquire(workers::limit(), || is_stopped.load(Ordering::Relaxed)) else {
+                return;
+            };
             if sender.send((number, read_region(file, region, body.clone(), &mut buffer, &is_stopped))).is_err() {
                 return;
             }

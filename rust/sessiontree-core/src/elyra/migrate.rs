@@ -36,13 +36,23 @@ pub(super) fn migrated_header(object: &[u8]) -> Vec<u8> {
     changed(object, &[("version", Change::Set(CURRENT.to_string().as_bytes()))])
 }
 
+/// How an entry says which one a compaction keeps first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum FirstKept<T> {
+    /// By its id, or not at all.
+    Named,
+    /// Version 1: it counts to the entry with that id.
+    Counted(T),
+    /// Version 1: it counts to none.
+    Nothing,
+}
+
 /// What sets an entry of an old file apart from one of the current version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Migration {
     /// Version 1: the entry's id, and its parent's.
     pub(super) ids: Option<(String, Option<String>)>,
-    /// Version 1, a compaction that counts: the id of the first entry that it keeps, if it counts one out.
-    pub(super) first_kept: Option<Option<String>>,
+    pub(super) first_kept: FirstKept<String>,
     /// Whether its message has the role that `custom` had before version 3.
     pub(super) is_hook: bool,
 }
@@ -55,9 +65,11 @@ impl Migration {
             values.push(("id", Some(quoted(id))));
             values.push(("parentId", Some(parent_id.as_ref().map_or(b"null".to_vec(), |id| quoted(id)))));
         }
-        if let Some(first_kept) = &self.first_kept {
+        if self.first_kept != FirstKept::Named {
             values.push(("firstKeptEntryIndex", None));
-            values.extend(first_kept.iter().map(|id| ("firstKeptEntryId", Some(quoted(id)))));
+        }
+        if let FirstKept::Counted(id) = &self.first_kept {
+            values.push(("firstKeptEntryId", Some(quoted(id))));
         }
         if let [Some(message)] = find(object, ["message"])
             && self.is_hook

@@ -33,11 +33,10 @@ use crate::error::{Damage, Error, Result};
 use crate::info::{SessionInfo, Stamp};
 use crate::lines::{Buffer, Lines};
 use crate::usage::{IdentityKeys, Record};
-use entry::Entry;
-use facts::Facts;
 pub use append::Parent;
 pub use copy::fork;
 pub use entry::Kind;
+use facts::Facts;
 pub use header::Header;
 pub use load::Tick;
 pub use new::{NewPlace, NewSession};
@@ -45,7 +44,6 @@ pub use session::{OpenOptions, Session as OpenSession};
 pub use session_entry::SessionEntry;
 pub use view::{NodeLabel, TreeView};
 
-use intake::Intake;
 use reader::SessionReader;
 
 /// How a file is to be read.
@@ -164,10 +162,10 @@ fn read_lines<'a>(
     limit: u64,
     buffer: &mut Buffer,
     wanted: Wanted<'a>,
-) -> io::Result<(SessionReader<Facts<'a>, impl Fn(Header, &Entry, &Intake<'_>) -> Facts<'a>>, u64)> {
+) -> io::Result<(SessionReader<Facts<'a>>, u64)> {
     let source = Stoppable { source: file.take(limit), is_stopped: wanted.is_stopped };
     let mut lines = Lines::new(source, buffer);
-    let mut reader = SessionReader::new(move |header, _: &Entry, _: &Intake<'_>| Facts::new(header, wanted));
+    let mut reader = SessionReader::new(wanted);
     while let Some(line) = lines.next()? {
         if reader.read_line(line).is_break() {
             break;

@@ -90,15 +90,20 @@ impl LineReader {
 
 /// What is made of a session's records, beginning with its header.
 pub(super) trait Follow {
+    /// What it is told beforehand.
+    type Wanted;
+
+    /// Begins with the header.
+    fn start(wanted: &Self::Wanted, header: Header, entry: &Entry, intake: &Intake<'_>) -> Self;
+
     /// Adds one record after the header.
     fn add(&mut self, entry: &Entry, intake: &mut Intake<'_>);
 }
 
 /// A session file as far as it has been read.
-pub(super) struct SessionReader<F, S> {
+pub(super) struct SessionReader<F: Follow> {
     lines: LineReader,
-    /// Makes the follower, of the header and the record that it is.
-    start: S,
+    wanted: F::Wanted,
     state: State<F>,
 }
 
@@ -108,14 +113,14 @@ enum State<F> {
     NoSession(&'static str),
 }
 
-impl<F: Follow, S: Fn(Header, &Entry, &Intake<'_>) -> F> SessionReader<F, S> {
-    pub(super) fn new(start: S) -> Self {
-        Self { lines: LineReader::default(), start, state: State::BeforeHeader }
+impl<F: Follow> SessionReader<F> {
+    pub(super) fn new(wanted: F::Wanted) -> Self {
+        Self { lines: LineReader::default(), wanted, state: State::BeforeHeader }
     }
 
     /// Reads a line. Breaks off when it shows that the file is no session.
     pub(super) fn read_line(&mut self, line: Line<'_>) -> ControlFlow<()> {
-        let Self { lines, start, state } = self;
+        let Self { lines, wanted, state } = self;
         let joined = if matches!(state, State::BeforeHeader) { Joined::HeaderFirst } else { Joined::All };
         lines.read(line, joined, |entry, intake| {
             let no_session = match (&mut *state, entry.kind) {
@@ -126,7 +131,7 @@ impl<F: Follow, S: Fn(Header, &Entry, &Intake<'_>) -> F> SessionReader<F, S> {
                 (_, Kind::Unknown) => return ControlFlow::Continue(()),
                 (_, Kind::Session) => match Header::of(intake.line, entry) {
                     Some(header) => {
-                        *state = State::Session(start(header, entry, intake));
+                        *state = State::Session(F::start(wanted, header, entry, intake));
                         return ControlFlow::Continue(());
                     }
                     None => "its header has no id",

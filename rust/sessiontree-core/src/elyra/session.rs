@@ -102,7 +102,8 @@ impl Session {
         let io = |error| Error::io(&path)(error);
         let file = super::open(&path).map_err(io)?;
         let metadata = file.metadata().map_err(io)?;
-        let no_session = |reason: &str| Error::NoSession { path: path.clone(), reason: format!("no session: {reason}") };
+        let no_session =
+            |reason: &str| Error::NoSession { path: path.clone(), reason: format!("no session: {reason}") };
         if metadata.is_dir() {
             return Err(io(is_a_folder()));
         }

@@ -98,7 +98,8 @@ impl Tree {
         if let Some(leaf) = index.leaf().filter(|&leaf| tips != [leaf]) {
             let newest = self.newest(index);
             for &tip in tips.iter().filter(|&&tip| newest[tip as usize] > newest[leaf as usize]) {
-                let reason = || format!("the branch that ends at {:?} is newer than the leaf's", excerpt(index.id(tip)));
+                let reason =
+                    || format!("the branch that ends at {:?} is newer than the leaf's", excerpt(index.id(tip)));
                 reports.add(DamageKind::Tip, index.node(tip).place, reason);
             }
         }
@@ -234,7 +235,10 @@ mod tests {
             ("b", Some("a"), 0),
         ]);
         let mut children = Children::of(&Tree::of(&index), &index);
-        assert_eq!((children.roots(), children.of_node(0), children.of_node(2)), (&[0, 3][..], &[2, 4, 6][..], &[5][..]));
+        assert_eq!(
+            (children.roots(), children.of_node(0), children.of_node(2)),
+            (&[0, 3][..], &[2, 4, 6][..], &[5][..])
+        );
         let times = [None, None, Some(7), None, None, None, Some(5)];
         children.sort(|node| times[node as usize]);
         assert_eq!((children.roots(), children.of_node(0)), (&[0, 3][..], &[6, 2, 4][..]));
