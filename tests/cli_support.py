@@ -41,7 +41,7 @@ sys.exit(cli.main())
 """
 """The command, with a scan that takes more than a second."""
 
-_OUR_OWN = re.compile(r"\x1b\[[01]m")
+_OUR_OWN = re.compile(r"\x1b\[[012]m")
 _CONTROL = re.compile(r"\x1b\[([?\d;]*)([A-Za-z])|([\r\n])|([^\x1b\r\n]+)")
 _VARIABLES = re.compile(r"ELYRA_|PI_|PYTHON|(COLUMNS|LINES|NO_COLOR|FORCE_COLOR|TERM)$")
 
@@ -76,6 +76,25 @@ def session(
     if name is not None:
         entries.append({"type": "session_info", "id": "e", "parentId": f"e{answers}", "name": name})
     return b"".join(json.dumps(entry).encode() + b"\n" for entry in entries)
+
+
+def message(role: str, content: object, **more: object) -> dict[str, Any]:
+    """An entry with a message; of `more`, `id` and `parentId` are the entry's, the others the message's."""
+    links: dict[str, Any] = {name: more.pop(name) for name in ("id", "parentId") if name in more}
+    return {"type": "message", **links, "message": {"role": role, "content": content, **more}}
+
+
+def conversation(*entries: dict[str, Any], session_id: str = "s1", cwd: str = "/team/app") -> bytes:
+    """A session's file, of any entries: `e1`, `e2` and so on, each a minute after the one before, and its child."""
+    time = "2026-01-05T{:02}:{:02}:00.000Z"
+    header = {"type": "session", "version": 3, "id": session_id, "timestamp": time.format(10, 0), "cwd": cwd}
+    lines: list[dict[str, Any]] = [header]
+    before = None
+    for number, entry in enumerate(entries, 1):
+        own = {"id": f"e{number}", "parentId": before, "timestamp": time.format(10 + number // 60, number % 60)}
+        lines.append({**own, **entry})
+        before = lines[-1]["id"]
+    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
 
 
 DAMAGED = session("damaged") + b'{"type":"mess\n'
@@ -192,6 +211,7 @@ class Home:
         lines: int = 24,
         elsewhere: str | None = None,
         interrupt_at: str | None = None,
+        typed: str = "",
         command: Sequence[str] = COMMAND,
     ) -> Shown:
         """Run the command on a terminal of that size.
@@ -202,6 +222,7 @@ class Home:
             lines: Lines on the screen.
             elsewhere: `stdout` or `stderr`, if one is redirected into a file.
             interrupt_at: Interrupt the command when this has been sent to the terminal.
+            typed: What the user has typed; the terminal shows it, too.
             command: What to run.
         """
         import fcntl
@@ -210,6 +231,7 @@ class Home:
 
         ours, its = pty.openpty()
         fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        os.write(ours, typed.encode())
         with tempfile.TemporaryFile() as file:
             streams: dict[str, Any] = {"stdout": its, "stderr": its} | ({elsewhere: file} if elsewhere else {})
             process = subprocess.Popen(

@@ -10,7 +10,7 @@ import math
 import os
 import re
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from hashlib import sha256
 from typing import TYPE_CHECKING, TypeAlias
@@ -101,6 +101,7 @@ class Entry:
     json: Json
     id: str | None
     parent_id: str | None
+    records: list[Record] = field(default_factory=list)
 
     @property
     def type(self) -> str | None:
@@ -115,8 +116,25 @@ class Entry:
         return string(self.message, "role")
 
 
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What stands in a session file; an old version's header and entries as version 3 has them."""
+
+    header: Json
+    version: float
+    """The file's own."""
+    entries: list[Entry]
+    nodes: dict[str, Entry]
+    """By id, in file order."""
+    parents: dict[str, str | None]
+    """Of each node, None for a root."""
+    tips: list[str]
+    leaf_id: str | None
+    reports: list[Found]
+
+
 def read(data: bytes, *, mtime_ms: int = 0, loads: Loads | None = None) -> Session | None:
-    """Read a session file.
+    """Read a session file as a listing does.
 
     Args:
         data: The file's bytes.
@@ -126,25 +144,17 @@ def read(data: bytes, *, mtime_ms: int = 0, loads: Loads | None = None) -> Sessi
     Returns:
         The session, or None when the file is none.
     """
-    reports: list[Found] = []
-    header, entries = _header_and_entries(data, reports, loads)
-    if header is None:
+    contents = parse(data, loads)
+    if contents is None:
         return None
-    version = _version(header)
-    if version < 2:
-        _link(entries, header["id"])
-    nodes = _nodes(entries, reports)
-    parents = _parents(nodes, reports)
-    tips = _tips(nodes, parents)
-    leaf_id = next((entry.id for entry in reversed(entries) if entry.id is not None), None)
-    reports += _newer_tips(nodes, parents, tips, leaf_id)
-    records = [record for entry in entries for record in records_of(entry, reports)]
+    header, entries, reports = contents.header, contents.entries, contents.reports
+    records = [record for entry in entries for record in entry.records]
     created = parse_time(header.get("timestamp"))
     texts = [(entry.role, _message_text(entry.message)) for entry in entries if entry.role in ("user", "assistant")]
     return Session(
         id=header["id"],
         cwd=string(header, "cwd") or "",
-        name=_name(entries),
+        name=session_name(entries),
         parent_session_path=string(header, "parentSession") or None,
         created=created,
         modified=_modified(entries, created, mtime_ms),
@@ -153,14 +163,32 @@ def read(data: bytes, *, mtime_ms: int = 0, loads: Loads | None = None) -> Sessi
         all_messages_text=" ".join(text for _, text in texts if text),
         size_bytes=len(data),
         entry_count=len(entries),
-        leaf_id=leaf_id,
-        tip_count=len(tips),
+        leaf_id=contents.leaf_id,
+        tip_count=len(contents.tips),
         usage=total(records),
         damage_count=sum(kind not in NOTES for kind, _, _ in reports),
-        version=_whole(version),
-        damage=_in_order(reports),
+        version=_whole(contents.version),
+        damage=in_order(reports),
         records=records,
     )
+
+
+def parse(data: bytes, loads: Loads | None = None) -> Contents | None:
+    """The contents of a session file, or None when it is none."""
+    reports: list[Found] = []
+    header, entries = _header_and_entries(data, reports, loads)
+    if header is None:
+        return None
+    version = _version(header)
+    _migrate(header, version, entries)
+    nodes = _nodes(entries, reports)
+    parents = _parents(nodes, reports)
+    tips = _tips(nodes, parents)
+    leaf_id = next((entry.id for entry in reversed(entries) if entry.id is not None), None)
+    reports += _newer_tips(nodes, parents, tips, leaf_id)
+    for entry in entries:
+        entry.records = records_of(entry, reports)
+    return Contents(header, version, entries, nodes, parents, tips, leaf_id, reports)
 
 
 def merge(sessions: Sequence[Session]) -> Usage:
@@ -276,14 +304,38 @@ def _whole(number: float) -> int:
     return int(max(-(2**63), min(number, 2**63 - 1)))
 
 
+def _migrate(header: Json, version: float, entries: list[Entry]) -> None:
+    """Make header and entries of an old version what version 3 has in their place."""
+    if version < 2:
+        _link(entries, header["id"])
+        _name_first_kept(entries)
+    if version < 3:
+        header["version"] = 3
+        for entry in entries:
+            if entry.role == "hookMessage":
+                entry.json["message"]["role"] = "custom"
+
+
 def _link(entries: list[Entry], session_id: str) -> None:
     """Give the entries of a version-1 file their ids, and each the one before it as its parent."""
     used: set[str] = set()
     previous: str | None = None
     for entry in entries:
         entry.id, entry.parent_id = _derived_id(session_id, entry.number, used), previous
+        entry.json |= {"id": entry.id, "parentId": previous}
         used.add(entry.id)
         previous = entry.id
+
+
+def _name_first_kept(entries: list[Entry]) -> None:
+    """Make a compaction's `firstKeptEntryIndex` the id of that entry; a number that is no entry's goes."""
+    ids: dict[float, str | None] = {entry.number: entry.id for entry in entries}
+    for entry in entries:
+        index = entry.json.get("firstKeptEntryIndex")
+        if entry.type == "compaction" and is_number(index):
+            del entry.json["firstKeptEntryIndex"]
+            if index in ids:
+                entry.json["firstKeptEntryId"] = ids[index]
 
 
 def _derived_id(session_id: str, number: int, used: set[str]) -> str:
@@ -428,7 +480,8 @@ def _modified(entries: list[Entry], created: int | None, mtime_ms: int) -> int:
     return mtime_ms if created is None else created
 
 
-def _name(entries: list[Entry]) -> str | None:
+def session_name(entries: list[Entry]) -> str | None:
+    """What the last `session_info` entry says."""
     last = next((entry.json for entry in reversed(entries) if entry.type == "session_info"), {})
     return (string(last, "name") or "").strip() or None
 
@@ -442,7 +495,8 @@ def _message_text(message: Json) -> str:
     return " ".join(text for text in texts if text is not None)
 
 
-def _in_order(reports: list[Found]) -> list[Report]:
+def in_order(reports: list[Found]) -> list[Report]:
+    """The reports that are kept, by line."""
     by_line = sorted(reports, key=lambda report: (report[1], KINDS.index(report[0])))
     by_weight = sorted(by_line, key=lambda report: report[0] in NOTES)
     kept, left_out = by_weight[:MAX_REPORTS], by_weight[MAX_REPORTS:]

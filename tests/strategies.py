@@ -127,6 +127,11 @@ RESPONSES = pool('"r1"', '"r2"')
 CONTENT = st.one_of(STRINGS, lists(BLOCKS))
 NAMED = {"provider": NAMES, "model": NAMES, "responseId": RESPONSES}
 
+ROLES = pool(
+    *('"user"', '"assistant"', '"toolResult"', '"system"', '"custom"', '"bashExecution"', '"hookMessage"'),
+    odd=(*ODD, r'"hook\u004dessage"', '"branchSummary"', '"robot"'),
+)
+
 MESSAGES = st.one_of(
     objects({"role": pool('"user"', odd=('"user"', r'"\u0075ser"')), "content": CONTENT}, {"timestamp": MILLISECONDS}),
     objects(
@@ -136,12 +141,15 @@ MESSAGES = st.one_of(
         {"role": st.just('"toolResult"'), "details": st.one_of(objects({"modelUsage": MODEL_USAGE}), pool("{}"))},
         {"content": CONTENT, "timestamp": MILLISECONDS, "usage": ODD_USAGE, "responseId": RESPONSES},
     ),
-    objects({}, {"role": pool('"user"', '"assistant"', '"custom"'), "content": pool("[]"), "usage": ODD_USAGE}),
+    objects({"role": st.just('"system"'), "content": CONTENT}, {"timestamp": MILLISECONDS}),
+    objects({"role": ROLES, "content": CONTENT}, {"timestamp": MILLISECONDS, "command": STRINGS, **NAMED}),
+    objects({}, {"role": ROLES, "content": pool("[]"), "usage": ODD_USAGE}),
     pool("{}"),
 )
 
 TYPES = pool(
-    *('"message"', '"model_change"', '"custom"', '"label"', '"compaction"'),
+    *('"message"', '"model_change"', '"thinking_level_change"', '"compaction"', '"branch_summary"', '"custom"'),
+    *('"custom_message"', '"label"', '"session_info"', '"usage"', '"context_edit"'),
     odd=(*ODD, '"session"', '"title"', r'"mess\u0061ge"', '"Message"'),
 )
 
@@ -154,16 +162,53 @@ IDS = st.one_of(
 SESSION_NAMES = st.one_of(STRINGS, st.sampled_from(['"  named "', r'" \u001c\u0085\u3000x\u2029"', '"\u200bx\ufeff"']))
 
 
-def entries(name: Text, parent: Text) -> Text:
-    """Entries of all types under these ids."""
+INDICES = pool(*map(str, range(1, 9)), odd=(*ODD, "-1", "2.0", "3e0", "1.5", "-0", "18446744073709551616", '"1"'))
+REPLACEMENTS = st.one_of(pool("null"), objects({"content": CONTENT}, {"role": ROLES}))
+
+SYSTEM_MESSAGES = st.one_of(objects({"role": st.just('"system"'), "content": CONTENT}), MESSAGES)
+
+
+def payloads(target: Text) -> dict[str, tuple[dict[str, Text], dict[str, Text]]]:
+    """What entries of a type have, and may have, next to their links; `target` is for ids of other entries."""
+    return {
+        "model_change": ({"provider": NAMES, "modelId": NAMES}, {}),
+        "thinking_level_change": ({"thinkingLevel": pool('"low"', '"high"')}, {}),
+        "compaction": (
+            {"summary": STRINGS, "firstKeptEntryId": target, "firstKeptEntryIndex": INDICES},
+            {
+                "tokensBefore": NUMBERS,
+                "details": pool("{}"),
+                "fromHook": pool("true"),
+                "systemMessage": SYSTEM_MESSAGES,
+            },
+        ),
+        "branch_summary": (
+            {"summary": STRINGS, "fromId": target},
+            {"details": pool("{}"), "fromHook": pool("false"), "usage": ODD_USAGE},
+        ),
+        "custom": ({"customType": NAMES}, {"data": pool("{}"), "content": CONTENT}),
+        "custom_message": ({"customType": NAMES, "content": CONTENT, "display": pool("true")}, {"details": pool("{}")}),
+        "label": ({"targetId": target}, {"label": STRINGS}),
+        "context_edit": ({"targetId": target, "replacement": REPLACEMENTS}, {}),
+        "usage": ({"kind": NAMES, "usage": ODD_USAGE, **NAMED}, {"note": STRINGS}),
+        "session_info": ({"name": SESSION_NAMES}, {}),
+    }
+
+
+def entries(name: Text, parent: Text, target: Text = IDS) -> Text:
+    """Entries of all types under these ids; `target` is for what they say of others."""
     links = {"id": name, "parentId": parent, "timestamp": TIMES}
-    return st.one_of(
-        objects({"type": st.just('"message"'), **links, "message": MESSAGES}),
-        objects({"type": st.just('"message"'), **links, "message": MESSAGES}, {"responseId": RESPONSES}),
+    messages = objects({"type": st.just('"message"'), **links, "message": MESSAGES}, {"responseId": RESPONSES})
+    others = st.one_of(
         objects({"type": pool('"usage"', '"compaction"', '"branch_summary"'), **links, "usage": ODD_USAGE, **NAMED}),
         objects({"type": st.just('"session_info"'), **links, "name": SESSION_NAMES}),
+        *(
+            objects({"type": st.just(f'"{kind}"'), **links, **needed}, optional)
+            for kind, (needed, optional) in payloads(target).items()
+        ),
         objects({"type": TYPES}, {**links, "message": MESSAGES, "usage": ODD_USAGE, "name": STRINGS, **NAMED}),
     )
+    return st.booleans().flatmap(lambda is_message: messages if is_message else others)
 
 
 HEADERS = objects(
@@ -218,7 +263,8 @@ def entry_lines(draw: st.DrawFn) -> bytes:
         else:
             parent = count - (1 if kind == "n" else draw(st.integers(1, 4)))
             links = st.just(f'"e{count}"'), st.just(f'"e{parent}"' if count else "null")
-            line = draw(entries(*links)).encode()
+            target = pool(*(f'"e{number}"' for number in range(count + 1)), odd=(*ODD, f'"e{count + 1}"'))
+            line = draw(entries(*links, target)).encode()
             count += 1
         parts += (line, draw(ENDS))
     return b"".join(parts)

@@ -229,7 +229,7 @@ def _encode(value: object, quoted: Callable[[str], str]) -> str:
 
 
 def _members(value: object) -> Iterator[tuple[object, object, bool]] | None:
-    """Key, value, and whether it is the first, of a container; None of any other value. The keys of lists mean nothing."""
+    """Key, value, and whether it is the first, of a container; None of any other value. A list's keys mean nothing."""
     if isinstance(value, dict):
         return _numbered(cast("dict[object, object]", value).items())
     return _numbered(enumerate(cast("list[object]", value))) if isinstance(value, (list, tuple)) else None

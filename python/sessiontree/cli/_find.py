@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import errors
@@ -41,8 +42,8 @@ def find(arguments: argparse.Namespace, name: str, *, everywhere: bool = False) 
     with progress("Reading"):
         try:
             return SessionManager.find(name, cwd, **where)
-        except (FileNotFoundError, NotADirectoryError) as error:
-            raise errors.SessionNotFoundError(f"no such session: {name}") from error
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
+            raise errors.SessionNotFoundError(error.strerror or "no such file", Path(name)) from error
         except errors.SessionNotFoundError as error:
             if not everywhere or error.other_project is None:
                 raise
@@ -104,10 +105,10 @@ def entry_id(session: SessionManager, name: str) -> str:
     ids = {entry.id: None for entry in session.get_entries() if entry.id is not None and entry.id.startswith(name)}
     if len(ids) == 1:
         return next(iter(ids))
-    reason = f"no entry {name}"
+    reason = f"no entry has the id {name!r}, or one that begins so"
     if ids:
         listed = ", ".join(list(ids)[:_CANDIDATES]) + ", …" * (len(ids) > _CANDIDATES)
-        reason = f"the ids of {len(ids):,} entries start with {name}: {listed}"
+        reason = f"{name!r} is the start of {len(ids):,} entries' ids: {listed}"
     raise errors.EntryNotFoundError(reason, session.get_session_file(), entry_id=name)
 
 

@@ -9,7 +9,7 @@ from .. import MessageEntry, ModelChangeEntry
 from . import _transcript
 from ._arguments import add_json_arguments, add_leaf_argument, add_pager_argument, add_session_arguments
 from ._find import find_or_newest, open_session, read_code
-from ._output import print_document, print_jsonl
+from ._output import print_document, print_jsonl, wants_json
 from ._pager import print_lines
 
 if TYPE_CHECKING:
@@ -35,11 +35,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Read the branch, and print it."""
     info = find_or_newest(arguments)
     with open_session(info, arguments.leaf) as session:
-        branch, header = session.get_branch(), session.get_header()
-        if arguments.json:
-            print_document({"header": header and header.raw}, "entries", (entry.raw for entry in _taken(branch)))
-        elif arguments.jsonl:
-            print_jsonl(record.raw for record in chain([header] if header else [], _taken(branch)))
+        branch = session.get_branch()
+        if wants_json(arguments):
+            header = session.get_header().raw
+            entries = (entry.raw for entry in _taken(branch))
+            if arguments.jsonl:
+                print_jsonl(chain([header], entries))
+            else:
+                print_document({"header": header}, "entries", entries)
         else:
             print_lines(arguments, _lines(info, session, branch, full=arguments.full))
     return read_code(info)
@@ -65,11 +68,12 @@ def _taken(entries: list[Entry]) -> Iterator[Entry]:
 def _model(branch: list[Entry]) -> str:
     """The model that was in use where the branch ends: the last that was chosen, or that answered; or empty."""
     for entry in reversed(branch):
-        match entry:
-            case ModelChangeEntry(provider=str(provider), model_id=str(model)):
-                return f"{provider}/{model}"
-            case MessageEntry(message={"role": "assistant", "provider": str(provider), "model": str(model)}):
-                return f"{provider}/{model}"
-            case _:
-                pass
+        if isinstance(entry, (ModelChangeEntry, MessageEntry)):
+            match entry.to_dict():  # unlike `raw`, not kept
+                case {"type": "model_change", "provider": str(provider), "modelId": str(model)}:
+                    return f"{provider}/{model}"
+                case {"message": {"role": "assistant", "provider": str(provider), "model": str(model)}}:
+                    return f"{provider}/{model}"
+                case _:
+                    pass
     return ""

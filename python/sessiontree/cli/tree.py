@@ -67,7 +67,7 @@ def _rows(tree: FlatTree) -> Iterator[dict[str, Any]]:
 
 
 def _iso(when: datetime | None) -> str | None:
-    return when and when.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return None if when is None else when.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _lines(tree: FlatTree, *, full: bool) -> Iterator[str]:

@@ -49,12 +49,12 @@ def mapping(value: object, name: str) -> dict[str, Any]:
     raise TypeError(f"{name}: expected a dict, found {type(value).__name__}")
 
 
-def content(value: object, name: str) -> str | list[Any]:
+def content(value: object, name: str) -> str | list[object]:
     """A text, or a list of blocks."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        return cast("list[Any]", value)
+        return cast("list[object]", value)
     raise TypeError(f"{name}: expected a str or a list, found {type(value).__name__}")
 
 

@@ -25,6 +25,15 @@ impl Role {
             _ => Self::Other,
         }
     }
+
+    /// What a message of the role is read with, as JSON, where it has no content; None if it may lack one.
+    pub(crate) fn empty_content(self) -> Option<&'static [u8]> {
+        match self {
+            Self::User | Self::Assistant | Self::ToolResult => Some(b"[]"),
+            Self::System => Some(b"\"\""),
+            Self::Hook | Self::Other => None,
+        }
+    }
 }
 
 /// Where the parts of a message stand in its line. What is missing or of a wrong type is None.

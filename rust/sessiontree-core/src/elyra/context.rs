@@ -12,6 +12,7 @@ use super::source::Source;
 use crate::context::{Context, Model};
 use crate::error::Result;
 use crate::json::{Span, is_string, text};
+use crate::message::Role;
 use crate::rewrite::{Change, changed, clean, find};
 
 /// The thinking level of a branch that sets none.
@@ -123,6 +124,24 @@ fn content(raw: &[u8]) -> Option<&[u8]> {
     matches!(raw.first(), Some(b'"' | b'[')).then_some(raw)
 }
 
+/// A message that stands elsewhere than in an entry of its own, with a content if it is to have one; None if it is none.
+fn repaired(raw: &[u8]) -> Option<Vec<u8>> {
+    if !raw.starts_with(b"{") {
+        return None;
+    }
+    let [role, own_content] = find(raw, ["role", "content"]);
+    let role = role.map(|role| role.of(raw)).filter(|role| is_string(role)).map(|role| Role::named(&text(role)));
+    let has_content = own_content.is_some_and(|own| content(own.of(raw)).is_some());
+    match (role, has_content) {
+        (None, false) => None,
+        (Some(role), false) => {
+            let change = role.empty_content().map(|empty| ("content", Change::Set(empty)));
+            Some(changed(raw, change.as_slice()))
+        }
+        (_, true) => Some(raw.to_owned()),
+    }
+}
+
 impl<'a> Branch<'a> {
     fn row(&self, node: Number) -> &'a Row {
         self.entries.row(node)
@@ -147,10 +166,8 @@ impl<'a> Branch<'a> {
     }
 
     fn first_kept(&self, compaction: Number) -> Result<Option<String>> {
-        match self.entries.first_kept(self.entries.row_of(compaction)) {
-            FirstKept::Counted(id) => return Ok(Some(id.to_owned())),
-            FirstKept::Nothing => return Ok(None),
-            FirstKept::Named => {}
+        if let FirstKept::Counted(id) = self.entries.first_kept(self.entries.row_of(compaction)) {
+            return Ok(Some(id.to_owned()));
         }
         let object = self.object(compaction)?;
         let [id] = find(&object.bytes, ["firstKeptEntryId"]);
@@ -211,8 +228,8 @@ impl<'a> Branch<'a> {
         }
         let object = self.object(node)?;
         let [summary, tokens, system] = find(&object.bytes, ["summary", "tokensBefore", "systemMessage"]);
-        if let Some(system) = object.of(system).filter(|raw| raw.starts_with(b"{")) {
-            messages.push(Message::Made(object.clean(system.to_owned())));
+        if let Some(system) = object.of(system).and_then(repaired) {
+            messages.push(Message::Made(object.clean(system)));
         }
         let tokens = object.of(tokens).filter(|raw| matches!(raw.first(), Some(b'-' | b'0'..=b'9')));
         let members = [("summary", object.string(summary).or(Some(b"\"\""))), ("tokensBefore", tokens)];
@@ -260,8 +277,8 @@ impl<'a> Branch<'a> {
         if let Some(content) = &new_content {
             changes.push(("content", Change::Set(content)));
         } else if lacks_content {
-            let empty: &[u8] = if row.flags.has(Flags::IS_SYSTEM) { b"\"\"" } else { b"[]" };
-            changes.push(("content", Change::Set(empty)));
+            let role = if row.flags.has(Flags::IS_SYSTEM) { Role::System } else { Role::User };
+            changes.extend(role.empty_content().map(|empty| ("content", Change::Set(empty))));
         }
         Ok(Message::Made(object.clean(changed(raw, &changes))))
     }
@@ -282,7 +299,7 @@ impl<'a> Branch<'a> {
                 ("customType", object.string(custom_type)),
                 ("content", Some(new_content)),
                 ("display", display),
-                ("details", object.of(details)),
+                ("details", object.of(details).filter(|raw| *raw != b"null")),
             ],
         ))
     }

@@ -142,8 +142,7 @@ impl Row {
         if message.role.is_some() || message.has_content {
             self.message = part(message.span, object.start(), 0);
         }
-        let needs_content =
-            matches!(message.role, Some(Role::User | Role::Assistant | Role::ToolResult | Role::System));
+        let needs_content = message.role.is_some_and(|role| role.empty_content().is_some());
         self.flags.set(Flags::LACKS_CONTENT, needs_content && !message.has_content);
         self.flags.set(Flags::IS_SYSTEM, message.role == Some(Role::System));
         self.flags.set(Flags::IS_SPOKEN, message.is_spoken());
@@ -171,7 +170,8 @@ fn extra(entry: &Entry, line: &[u8]) -> Option<Extra> {
         Kind::Label => {
             let [target_id, label] = find(object, ["targetId", "label"]);
             let label = string(label).map(String::from).filter(|label| !label.is_empty());
-            Some(Extra::Label { target_id: string(target_id)?.into_owned(), label })
+            let target_id = string(target_id).filter(|id| !id.is_empty())?.into_owned();
+            Some(Extra::Label { target_id, label })
         }
         Kind::Compaction => {
             let [index] = find(object, ["firstKeptEntryIndex"]);
