@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 NOT_HERE = 77
 """The exit code where processes cannot be stopped at calls."""
 
-MAX_PROBLEMS = 5
+MAX_PROBLEMS = 20
 KILLS_A_FILE = 10
 LIFE_S = 0.006
 SIZES = (10, 10, 3000, 300_000)  # a long write can be broken off half-way

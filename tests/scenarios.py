@@ -21,8 +21,8 @@ Say: TypeAlias = "Callable[[str], None]"
 NAME = "s.jsonl"
 SESSION = session() + line(entry("e4000004", "e3000003", "label", targetId="e1000001", label="start"))
 TORN = SESSION + b'{"type":"message","id":"torn'
-OLD = old_session(60, text="Answer " * 300)  # longer than any buffer
-OLD_ENTRIES = 63
+OLD = old_session(12, text="Answer " * 15_000)  # longer than what is written at a time
+OLD_ENTRIES = 15
 
 
 @dataclass(frozen=True)

@@ -230,7 +230,7 @@ def test_appends_make_a_chain(path: Path) -> None:
 
 def test_ids_are_unique_where_chance_alone_would_repeat_some() -> None:
     with SessionManager.in_memory() as manager:
-        made = [manager.append_thinking_level_change("low") for _ in range(200_000)]
+        made = [manager.append_thinking_level_change("low") for _ in range(300_000)]
     assert len(set(made)) == len(made)
 
 
@@ -401,15 +401,19 @@ def test_an_unknown_id_is_an_error_that_names_it(path: Path, call: str, more: tu
 @pytest.mark.parametrize(
     "call",
     [
-        lambda m: m.append_message(user()),
-        lambda m: m.append_label_change("e1000001", "x"),
-        lambda m: m.append_session_info("x"),
-        lambda m: m.branch_with_summary("e1000001", "s"),
-        lambda m: m.create_branched_session("e1000001"),
+        lambda m, _: m.append_message(user()),
+        lambda m, one: m.append_label_change(one, "x"),
+        lambda m, _: m.append_session_info("x"),
+        lambda m, one: m.append_context_edit(one, None),
+        lambda m, one: m.branch_with_summary(one, "s"),
+        lambda m, one: m.create_branched_session(one),
+        lambda m, _: m.new_session(),
     ],
 )
 @pytest.mark.parametrize("data", [session(), old_session()], ids=["current", "old"])
-def test_a_read_only_manager_writes_nothing(path: Path, data: bytes, call: Callable[[SessionManager], object]) -> None:
+def test_a_read_only_manager_writes_nothing(
+    path: Path, data: bytes, call: Callable[[SessionManager, str], object]
+) -> None:
     path.write_bytes(data)
     path.chmod(0o444)
     with SessionManager.open(path, read_only=True) as manager:
@@ -417,7 +421,7 @@ def test_a_read_only_manager_writes_nothing(path: Path, data: bytes, call: Calla
         first = ids(manager)[0]
         assert first is not None
         with pytest.raises(ReadOnlyError):
-            call(manager)
+            call(manager, first)
         assert state(manager) == before
         manager.branch(first)
         assert manager.get_leaf_id() == first, "walking is no writing"

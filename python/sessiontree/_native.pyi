@@ -396,8 +396,6 @@ class Session:
         """Tokens and cost: of all entries, or of the branch to the leaf alone."""
     def damage(self) -> list[Damage]:
         """All that there is to report."""
-    def raise_damage(self) -> None:
-        """Raise the first damage to the file, if there is any."""
     def move_to(self, id: str | None) -> None:
         """Move the leaf to an entry, or to none."""
     def append(self, kind: str, payload: bytes) -> str:
@@ -409,7 +407,9 @@ class Session:
     def branched(self, leaf_id: str, *, cwd: str, parent_session: str | None, folder: Path | None) -> Session:
         """A new session of the branch to an entry: in a file in the folder, or in memory."""
 
-def open_session(path: Path, cwd: str, *, read_only: bool, fsync: bool, threads: int | None) -> Session:
+def open_session(
+    path: Path, cwd: str, *, read_only: bool, strict: bool, fsync: bool, threads: int | None
+) -> Session:
     """Open a session file, or begin one that does not exist or is empty."""
 
 def start_session(

@@ -317,13 +317,14 @@ def test_an_empty_cwd_is_an_error(pi: Pi, tmp_path: Path) -> None:
 
 
 def test_an_older_pi_writes_a_session_twice(start_pi: Callable[[str], Pi], tmp_path: Path) -> None:
-    """It does where nothing has been answered yet; the second copy of an entry is reported, and costs nothing."""
+    """It does where more than the answer comes to what has none; a second copy is reported, and costs nothing."""
     path = write(tmp_path / "session.jsonl", (HEADER + A).encode())
     with closing(start_pi("0.73.1").make("open", path)) as old:
+        old.call("append_session_info", "name")
         old.call("append_message", {"role": "assistant", "content": [], "timestamp": TIME_MS})
     with SessionManager.open(path) as manager:
-        assert [entry.type for entry in manager.get_entries()] == ["message"] * 3
-        assert len(manager.get_branch()) == 2
+        assert [entry.type for entry in manager.get_entries()] == ["message", "message", "session_info", "message"]
+        assert len(manager.get_branch()) == 3
         assert {one.kind for one in manager.damage} == {"header", "repeated"}
 
 

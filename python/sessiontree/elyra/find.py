@@ -9,6 +9,7 @@ import errno
 import os
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -90,14 +91,15 @@ def delete(path: Path) -> Deleted:
     """
     path = Path(os.path.abspath(path))  # noqa: PTH100  a link is deleted, not what it points at
     if (program := shutil.which("trash")) is not None:
-        subprocess.run([program, str(path)], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        with suppress(OSError):  # a program that cannot be started is none
+            subprocess.run([program, str(path)], stdin=subprocess.DEVNULL, capture_output=True, check=False)
         if not os.path.lexists(path):
             return "trashed"
-    from send2trash import send2trash  # late: hardly any program deletes
-
     try:
+        from send2trash import send2trash  # late: hardly any program deletes
+
         send2trash(path)
-    except OSError:
+    except (ImportError, OSError):
         path.unlink()
         return "removed"
     return "trashed"

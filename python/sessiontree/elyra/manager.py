@@ -107,9 +107,7 @@ class SessionManager(OpenSession):
         """
         own_cwd = None if cwd is None else paths.absolute_cwd(cwd)
         folder = None if session_dir is None else Path(session_dir)
-        session = _open(path, own_cwd, read_only=read_only, fsync=fsync, threads=threads)
-        if strict:
-            session.raise_damage()
+        session = _open(path, own_cwd, read_only=read_only, strict=strict, fsync=fsync, threads=threads)
         return cls._of(session, folder, cwd=own_cwd, read_only=read_only, fsync=fsync)
 
     @classmethod
@@ -395,9 +393,19 @@ class SessionManager(OpenSession):
         return self.get_session_file()
 
 
-def _open(path: StrPath, cwd: str | None, *, read_only: bool, fsync: bool, threads: int | None = None) -> Session:
+def _open(
+    path: StrPath,
+    cwd: str | None,
+    *,
+    read_only: bool,
+    fsync: bool,
+    strict: bool = False,
+    threads: int | None = None,
+) -> Session:
     own_cwd = paths.current_cwd() if cwd is None else cwd
-    return _native.open_session(Path(path), own_cwd, read_only=read_only, fsync=fsync, threads=threads)
+    return _native.open_session(
+        Path(path), own_cwd, read_only=read_only, strict=strict, fsync=fsync, threads=threads
+    )
 
 
 def _text_of(path: StrPath | None) -> str | None:

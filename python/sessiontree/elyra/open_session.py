@@ -226,6 +226,7 @@ class OpenSession:
 
         Rule: Elyra session format, "LabelEntry".
         """
+        self._check_writable()
         self._check_known(checks.text(target_id, "target_id"))
         text = None if label is None else checks.text(label, "label")
         return self._append("label", targetId=target_id, label=text or None)
@@ -262,6 +263,7 @@ class OpenSession:
             EntryNotFoundError: No entry has that id.
             ValueError: The entry is not on the branch, or is no such message.
         """
+        self._check_writable()
         self._check_known(checks.text(target_id, "target_id"))
         checks.editable(target_id, self.get_branch())
         payload = {"targetId": target_id, "replacement": checks.replacement(replacement)}

@@ -19,6 +19,8 @@ pub enum Error {
     Conflict { path: PathBuf, reason: String },
     /// The file is no session; the text says what it is instead.
     NoSession { path: PathBuf, reason: String },
+    /// The file has damage, and was to be opened only without; this is the first.
+    Damaged(Box<Damage>),
     /// No entry has that id.
     NoSuchEntry { path: PathBuf, id: String },
     /// A session id that no file name is built from.

@@ -11,8 +11,8 @@ mod timestamp;
 mod usage;
 mod context;
 mod info;
-mod elyra;
 mod workers;
+mod elyra;
 mod scan;
 
 pub use context::{Context, Model};

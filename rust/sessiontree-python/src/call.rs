@@ -50,6 +50,7 @@ pub(crate) fn to_exception(py: Python<'_>, error: Error) -> PyErr {
         Error::NothingFits { path, reason } => PyValueError::new_err(format!("{}: {reason}", path.display())),
         Error::Conflict { path, reason } => raised(py, &CONFLICT, "ConflictError", (reason, path)),
         Error::NoSession { path, reason } => raised(py, &FORMAT, "FormatError", (reason, path)),
+        Error::Damaged(damage) => to_strict_exception(py, &damage),
         Error::NoSuchEntry { path, id } => no_such_entry(py, path, id),
         Error::InvalidId { id } => {
             let reason = format!("{id:?}: expected letters, digits, '.', '_' and '-', a letter or digit at both ends");

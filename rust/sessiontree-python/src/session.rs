@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use sessiontree_core as core;
 
-use crate::call::{call, call_long, to_strict_exception};
+use crate::call::{call, call_long};
 use crate::entries::{to_list, to_python};
 use crate::rows;
 use crate::tree::TreeNode;
@@ -62,17 +62,18 @@ fn place(folder: Option<PathBuf>, path: Option<PathBuf>) -> core::NewPlace {
 
 /// Open a session file, or begin one that does not exist or is empty.
 #[pyfunction]
-#[pyo3(signature = (path, cwd, *, read_only, fsync, threads))]
+#[pyo3(signature = (path, cwd, *, read_only, strict, fsync, threads))]
 #[expect(clippy::needless_pass_by_value, reason = "what comes from Python is owned")]
 pub(crate) fn open_session(
     py: Python<'_>,
     path: PathBuf,
     cwd: String,
     read_only: bool,
+    strict: bool,
     fsync: bool,
     threads: Option<usize>,
 ) -> PyResult<Session> {
-    let options = core::OpenOptions { read_only, fsync, threads };
+    let options = core::OpenOptions { read_only, strict, fsync, threads };
     call_long(py, |tick| core::OpenSession::open(&path, &cwd, options, tick)).map(Session::from)
 }
 
@@ -225,12 +226,6 @@ impl Session {
     fn damage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let damage = self.with(py, core::OpenSession::damage)?;
         PyList::new(py, damage.iter().map(|damage| rows::damage(py, damage)).collect::<PyResult<Vec<_>>>()?)
-    }
-
-    /// Raise the first damage to the file, if there is any.
-    fn raise_damage(&self, py: Python<'_>) -> PyResult<()> {
-        let damage = self.get(py, |session| session.first_damage())?;
-        damage.map_or(Ok(()), |damage| Err(to_strict_exception(py, &damage)))
     }
 
     /// Move the leaf to an entry, or to none.

@@ -134,7 +134,8 @@ impl Session {
         }
         let source = Arc::clone(&self.source);
         let Source::File(file) = &*source else { return Err(self.lost()) };
-        let (size, ends_line) = (file.known().size(), file.known().ends_line());
+        let known = file.known().clone();
+        let (size, ends_line) = (known.size(), known.ends_line());
         let id = self.unused_id();
         let line = new.line(&id);
         let start = if ends_line { size } else { size + 1 };

@@ -29,6 +29,8 @@ use crate::usage::Usage;
 pub struct OpenOptions {
     /// Whether nothing is ever to be written, not even a migration.
     pub read_only: bool,
+    /// Whether the first damage to the file is an error.
+    pub strict: bool,
     /// Whether an append is to be on the disk itself when it returns.
     pub fsync: bool,
     /// How many threads read a long file, within the process's limit; None means that limit.
@@ -74,7 +76,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::NoSession`] for a file that is none, [`Error::Io`] where the system refuses; read-only, for a file that does not
+    /// [`Error::NoSession`] for a file that is none, [`Error::Damaged`] if that was asked for, [`Error::Io`] where the system refuses; read-only, for a file that does not
     /// exist or is empty, too.
     pub fn open(path: &Path, cwd: &str, options: OpenOptions, tick: Tick<'_>) -> Result<Self> {
         let path = std::path::absolute(path).map_err(Error::io(path))?;
@@ -91,6 +93,9 @@ impl Session {
                     return new(Home::Empty(path));
                 }
                 let session = Self::read(path, options, tick)?;
+                if let Some(damage) = session.first_damage().filter(|_| options.strict) {
+                    return Err(Error::Damaged(Box::new(damage)));
+                }
                 let is_old = is_old(session.header.version);
                 if options.read_only || !is_old { Ok(session) } else { session.migrate(tick) }
             }
@@ -353,8 +358,7 @@ impl Session {
     }
 
     /// The first damage to the file itself.
-    #[must_use]
-    pub fn first_damage(&self) -> Option<Damage> {
+    fn first_damage(&self) -> Option<Damage> {
         self.reports.clone().into_damage(&self.shown_path()).into_iter().find(|damage| !damage.kind.is_note())
     }
 }

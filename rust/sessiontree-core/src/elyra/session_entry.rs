@@ -64,7 +64,7 @@ impl SessionEntry {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Conflict`] where the file is no longer what was read, [`crate::Error::Io`] where it cannot be read.
+    /// [`crate::error::Error::Conflict`] where the file is no longer what was read, [`crate::error::Error::Io`] where it cannot be read.
     pub fn json(&self) -> Result<Vec<u8>> {
         let mut object = vec![0; self.length as usize];
         self.source.read(self.offset, &mut object)?;

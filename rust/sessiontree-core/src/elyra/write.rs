@@ -92,11 +92,8 @@ impl Draft {
         if let Some(folder) = target.parent() {
             fs::create_dir_all(folder).map_err(Error::io(folder))?;
         }
-        let mut name = std::ffi::OsString::from(".");
-        name.push(target.file_name().unwrap_or_default());
         // No listing takes it for a session.
-        name.push(format!(".{}.tmp", Uuid::new_v4().simple()));
-        let path = target.with_file_name(name);
+        let path = target.with_file_name(format!(".{}.tmp", Uuid::new_v4().simple()));
         let file = File::options().read(true).append(true).create_new(true).open(&path).map_err(Error::io(target))?;
         Ok(Self { path, file: Arc::new(file) })
     }
