@@ -31,9 +31,9 @@ NOT_HERE = 77
 """The exit code where processes cannot be stopped at calls."""
 
 MAX_PROBLEMS = 20
-KILLS_A_FILE = 10
-LIFE_S = 0.006
-SIZES = (10, 10, 3000, 300_000)  # a long write can be broken off half-way
+KILLS_A_FILE = 5
+LIFE_S = 0.005
+SIZES = (10, 10, 3000, 100_000)  # a long write can be broken off half-way
 
 
 class Channel:
@@ -95,20 +95,25 @@ def at_each_call(scenario: Scenario, folder: Path) -> Report:
 
 def at_times(scenario: Scenario, folder: Path, count: int) -> Report:
     """Kill the work at random moments."""
-    scenario.prepare(folder)
-    began = time.monotonic()
-    wait(fork(lambda: scenario.work(folder, lambda _: None)))
-    longest = 1.2 * (time.monotonic() - began)
+    duration = min(_duration(scenario, folder) for _ in range(5))
     report = Report()
     for number in range(count):
         scenario.prepare(folder)
         channel = Channel()
         pid = fork(partial(scenario.work, folder, channel.say))
-        time.sleep(random.uniform(0, longest))
+        time.sleep(random.uniform(0, duration))
         os.kill(pid, signal.SIGKILL)
         report.end(wait(pid))
         report.check(f"kill {number}", partial(scenario.check, folder, channel.said()))
     return report
+
+
+def _duration(scenario: Scenario, folder: Path) -> float:
+    """How long the work takes, in seconds."""
+    scenario.prepare(folder)
+    began = time.monotonic()
+    wait(fork(partial(scenario.work, folder, lambda _: None)))
+    return time.monotonic() - began
 
 
 def endless(folder: Path, count: int) -> Report:

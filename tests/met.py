@@ -157,11 +157,11 @@ def _start(path: Path, say: Say) -> None:
 
 def _one_has_started(path: Path, ours: list[str], theirs: list[str]) -> None:
     found = records(path)
-    assert [record["type"] for record in found].count("session") == 1, "two headers"
-    assert found[0]["type"] == "session"
+    assert [record["type"] for record in found].count("session") == 1, "not one header"
+    assert found[0]["type"] == "session", "the header comes first"
     said = [one for one in (*ours, *theirs) if one != REFUSED]
     assert said, "both were refused"
-    assert sorted(said) == sorted(record["id"] for record in found[1:])
+    assert set(said) == {record["id"] for record in found[1:]}, "lost"
 
 
 def _put_there(path: Path, say: Say) -> None:

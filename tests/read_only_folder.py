@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from as_nobody import drop_rights
@@ -28,10 +30,7 @@ def refused(work: Callable[[], object]) -> str | None:
     return None
 
 
-def main(folder: Path) -> None:
-    drop_rights()
-    if os.access(folder, os.W_OK):
-        sys.exit("permissions do not apply here")
+def work(folder: Path) -> Json:
     current, old, closed = (folder / f"{name}.jsonl" for name in ("current", "old", "closed"))
     result: Json = {
         "closed": refused(lambda: SessionManager.open(closed)),
@@ -52,10 +51,20 @@ def main(folder: Path) -> None:
         before = state(manager)
         result["create"] = refused(lambda: manager.append_message(user()))
         result["after_create"] = state(manager) == before
-    os.environ.update(PATH="", HOME="/nowhere", XDG_DATA_HOME="/nowhere")  # there is no trash
-    result["delete"] = refused(lambda: SessionManager.delete(str(current)))
     result["fork"] = refused(lambda: SessionManager.fork_from(current, CWD, folder))
-    print(json.dumps(result))
+    result["delete"] = refused(lambda: SessionManager.delete(current))
+    return result
+
+
+def main(folder: Path) -> None:
+    os.environ.update(PATH="", HOME="/nowhere", XDG_DATA_HOME="/nowhere")  # there is no trash
+    if os.getuid() == 0:  # a rehearsal: who is nobody may not be able to import what is imported late
+        with TemporaryDirectory() as name:
+            work(Path(shutil.copytree(folder, Path(name, "copy"))))
+    drop_rights()
+    if os.access(folder, os.W_OK):
+        sys.exit("permissions do not apply here")
+    print(json.dumps(work(folder)))
 
 
 if __name__ == "__main__":

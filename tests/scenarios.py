@@ -21,8 +21,8 @@ Say: TypeAlias = "Callable[[str], None]"
 NAME = "s.jsonl"
 SESSION = session() + line(entry("e4000004", "e3000003", "label", targetId="e1000001", label="start"))
 TORN = SESSION + b'{"type":"message","id":"torn'
-OLD = old_session(12, text="Answer " * 15_000)  # longer than what is written at a time
-OLD_ENTRIES = 15
+OLD = old_session(4, text="Answer " * 45_000)  # longer than what is written at a time
+OLD_ENTRIES = 7
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -31,6 +32,21 @@ ODD = {
     "letters": "x" * 3_000,
 }
 READING = ["show", "tree", "context"]
+SLOWLY = """
+import sys, time
+import rich.progress  # so that on a busy machine, too, there is time left to see the bar
+from sessiontree import SessionManager, cli
+
+open = SessionManager.open
+
+def slow(path, **options):
+    time.sleep(1)
+    return open(path, **options)
+
+SessionManager.open = slow
+sys.exit(cli.main())
+"""
+"""The command, where a session takes more than a second to open."""
 
 
 @pytest.fixture
@@ -166,6 +182,18 @@ def test_damage_is_told_after_the_transcript(home: Home) -> None:
     shown = home.on_terminal("show", path, columns=300)
     assert shown.code == 4
     assert shown.lines[-2] == f"sessiontree: {path}: 1 report of damage (sessiontree check tells where)"
+
+
+def test_a_slow_opening_shows_a_bar_and_leaves_nothing(home: Home) -> None:
+    path = home.add("1", conversation(message("user", "x")))
+    slow = (sys.executable, "-c", SLOWLY)
+    shown = home.on_terminal("show", path, command=slow, columns=300)
+    assert "Reading" in shown.raw
+    assert re.sub(r"\x1b\[[\d;]*m", "", shown.screen()[0]) == "x"
+    piped = home.on_terminal("show", path, "--jsonl", command=slow, elsewhere="stdout")
+    assert "Reading" in piped.raw
+    assert [json.loads(line)["id"] for line in piped.elsewhere.splitlines()] == ["s1", "e1"]
+    assert home.run("show", path, command=slow).stderr == ""
 
 
 # The pager

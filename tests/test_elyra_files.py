@@ -149,6 +149,7 @@ BAD_IDS = [
     "a\n",
     "a\0",
     "\u00e9",
+    "\ud83d",
     "a:b",
 ]
 
@@ -308,6 +309,36 @@ def test_a_relative_path_stays_where_it_was(tmp_path: Path, monkeypatch: pytest.
         assert created.get_cwd() == str(here / "project")
     assert no_leftovers(elsewhere)
     assert sorted(one.name for one in here.iterdir()) == ["new.jsonl", "old.jsonl", "sessions"]
+
+
+def test_a_pipe_is_no_session_and_is_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    os.mkfifo(path)
+    for read_only in (False, True):
+        with pytest.raises(FormatError, match="regular"):
+            SessionManager.open(path, read_only=read_only)
+    with pytest.raises(FormatError, match="regular"):
+        SessionManager.fork_from(path, CWD, tmp_path / "forks")
+
+
+def test_a_folder_whose_name_is_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    try:
+        folder.mkdir()
+    except OSError:
+        pytest.skip("such names are not allowed here")
+    monkeypatch.chdir(folder)
+    Path("s.jsonl").write_bytes(session())
+    with SessionManager.open("s.jsonl") as manager:
+        manager.append_message(user())
+        assert manager.get_session_file() == folder / "s.jsonl"
+    assert len(records(folder / "s.jsonl")) == 5
+    for manager in (SessionManager.create(folder, tmp_path), SessionManager.fork_from("s.jsonl", folder, tmp_path)):
+        with manager:
+            manager.append_message(user())
+            path = manager.get_session_file()
+            assert path is not None
+            assert records(path)[0]["cwd"] == str(tmp_path / "caf\ufffd"), "as any text that cannot be encoded"
 
 
 # Switching

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,10 +18,15 @@ from sessiontree import ConflictError, SessionManager
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+    from types import FrameType
 
 FOREIGN = line(entry("f0000001", "e3000003", message=answer("Foreign")))
 LABEL = line(entry("f0000002", "f0000001", "label", targetId="e1000001", label="here"))
 NAME = line(entry("f0000003", "f0000002", "session_info", name="Renamed"))
+
+
+class Interrupted(Exception):
+    """What a signal's handler raises."""
 
 
 def append(path: Path, data: bytes) -> None:
@@ -91,6 +100,31 @@ def test_two_managers_see_each_other(path: Path) -> None:
         one.append_label_change(second, "theirs")
         other.refresh()
         assert other.get_label(second) == "theirs"
+
+
+def test_an_append_waits_for_a_lock_and_can_be_interrupted(path: Path) -> None:
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise Interrupted
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with SessionManager.open(path) as manager, path.open("rb") as file:
+            expected = state(manager)
+            fcntl.flock(file, fcntl.LOCK_EX)
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            with pytest.raises(Interrupted):
+                manager.append_message(user())
+            assert (state(manager), path.read_bytes()) == (expected, session())
+            with ThreadPoolExecutor() as pool:
+                waiting = pool.submit(manager.append_message, user())
+                time.sleep(0.1)
+                assert not waiting.done()
+                fcntl.flock(file, fcntl.LOCK_UN)
+                made = waiting.result(timeout=10)
+            assert manager.get_leaf_id() == made
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert len(records(path)) == 5
 
 
 def test_a_torn_line_of_others_gets_its_line_break_first(path: Path) -> None:

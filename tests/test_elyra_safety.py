@@ -56,7 +56,7 @@ def test_work_that_is_killed_at_any_call_leaves_whole_files(tmp_path: Path, name
 def test_work_that_is_killed_at_any_time_leaves_whole_files(tmp_path: Path, name: str) -> None:
     report = run("killed.py", "times", name, tmp_path, str(KILLS // 10))
     assert report["problems"] == []
-    assert report["kills"] > KILLS // 100
+    assert report["kills"] > KILLS // 50
 
 
 def test_writers_that_are_killed_lose_nothing_that_was_written(tmp_path: Path) -> None:
@@ -182,12 +182,19 @@ def test_threads_share_a_manager_and_lose_nothing(tmp_path: Path) -> None:
     assert [record["parentId"] for record in found[1:]] == [record["id"] for record in found[:-1]]
 
 
+UNAVOIDABLE = {"migrate-foreign": "lost", "no-room-foreign": "cut off"}
+"""Where a program that knows no lock can come between the last look at a file, and the rename or cut that follows."""
+
+CALLS_BETWEEN = 2
+"""The stops in that gap: after the look, and before what follows."""
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_a_writer_meets_another_one_at_any_call(tmp_path: Path, name: str) -> None:
     result = run("met.py", name, tmp_path)
-    if name == "migrate-foreign":  # who knows no lock can come after the last look at the file, and before the rename
-        assert len(result["problems"]) <= 2
-        assert all("lost" in problem for problem in result["problems"])
+    if name in UNAVOIDABLE:
+        assert all(UNAVOIDABLE[name] in problem for problem in result["problems"])
+        assert len(result["problems"]) <= CALLS_BETWEEN, result["problems"]
     else:
         assert result["problems"] == []
     assert result["stops"] > 10

@@ -398,6 +398,15 @@ def test_an_unknown_id_is_an_error_that_names_it(path: Path, call: str, more: tu
     assert no_leftovers(path.parent, path)
 
 
+def test_an_id_that_utf_8_does_not_have_is_unknown(path: Path) -> None:
+    with SessionManager.open(path) as manager:
+        with pytest.raises(EntryNotFoundError) as caught:
+            manager.branch("\ud83d")
+        assert caught.value.entry_id == "\ud83d"
+        assert (manager.get_entry("\ud83d"), manager.get_label("\ud83d")) == (None, None)
+        assert manager.get_children("\ud83d") == []
+
+
 @pytest.mark.parametrize(
     "call",
     [

@@ -75,9 +75,10 @@ class _Half:
             self._side = None
 
     def look(self) -> None:
-        """Take note of new ids, and of the file."""
+        """Take note of new ids, of entries and of the session, and of the file."""
         found = self.side.parts("entries", "facts")
         self.names.know_all(found["entries"])
+        self.names.replace(found["facts"]["id"])
         file = found["facts"]["file"]
         if file is not None and file not in self.files:
             self.files.append(file)

@@ -233,6 +233,16 @@ def test_a_branched_session_is_written_at_once(both: Both) -> None:
     assert there == [True, False]
 
 
+def test_a_parent_is_named_that_is_there(pi: Pi, tmp_path: Path) -> None:
+    parents = []
+    makes: list[Make] = [OurSide.make, pi.make]
+    for make in makes:
+        with closing(make("create", "/p", tmp_path)) as side:
+            side.call("create_branched_session", side.call("append_custom_entry", "state"))
+            parents.append("parentSession" in side.parts("header")["header"])
+    assert parents == [False, True]
+
+
 def test_an_empty_label_is_not_written(both: Both) -> None:
     entries = []
     for make, path in both.sides(HEADER + A):

@@ -65,10 +65,10 @@ def live(side: Side) -> list[str]:
 
 
 def written(path: Path) -> list[str]:
-    """The ids in a file, in its order; each line is whole, the first is the header."""
+    """The ids in a file, in its order; each line is whole or blank, the first is the header."""
     data = path.read_bytes()
     assert data.endswith(b"\n")
-    header, *entries = [json.loads(line) for line in data.splitlines()]
+    header, *entries = [json.loads(line) for line in data.splitlines() if line]
     assert header["type"] == "session"
     assert "session" not in {entry["type"] for entry in entries}
     return [entry["id"] for entry in entries]

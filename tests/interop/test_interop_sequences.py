@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from interop.sides import Pi
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(100))
 def test_random_steps(pi: Pi, tmp_path: Path, seed: int) -> None:
     r = Random(f"steps:{seed}")
     with Pair(pi, tmp_path) as pair:
@@ -34,7 +34,7 @@ def test_random_steps(pi: Pi, tmp_path: Path, seed: int) -> None:
             pair.compare_rows(FOLDER)
 
 
-@pytest.mark.parametrize("seed", range(60, 80))
+@pytest.mark.parametrize("seed", range(100, 120))
 def test_each_opens_what_the_other_wrote(pi: Pi, tmp_path: Path, seed: int) -> None:
     r = Random(f"steps:{seed}")
     with Pair(pi, tmp_path) as pair:

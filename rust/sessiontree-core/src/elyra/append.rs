@@ -93,7 +93,8 @@ impl Session {
             Home::Empty(path) => {
                 let path = fs::canonicalize(&path).map_err(Error::io(&path))?;
                 let locked = write::open_locked(&path, tick)?;
-                if locked.metadata().map_err(Error::io(&path))?.len() > 0 {
+                let size = locked.metadata().map_err(Error::io(&path))?.len();
+                if size > 0 || !write::is_at(&locked, &path).map_err(Error::io(&path))? {
                     let reason = "the file was empty, and is no longer".to_owned();
                     return Err(Error::Conflict { path, reason });
                 }
@@ -110,7 +111,10 @@ impl Session {
     /// Writes the file of a session that had none.
     fn settle(&mut self, path: PathBuf, parts: &[&[u8]], replacing: Replacing) -> Result<()> {
         let io = |error| Error::io(&path)(error);
-        let draft = Draft::beside(&path)?;
+        let draft = match replacing {
+            Replacing::EmptyFile => Draft::of_replacement(&path)?,
+            Replacing::Nothing => Draft::of_new(&path)?,
+        };
         let bytes = parts.concat();
         write::append(draft.file(), 0, &bytes, false).map_err(io)?;
         let file = match replacing {

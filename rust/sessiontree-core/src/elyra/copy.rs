@@ -3,14 +3,15 @@
 //! Entries are copied as they stand, but for the values that must change; what is copied is never held in memory as a whole.
 
 use std::collections::HashMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 
 use super::digest::Row;
 use super::entries::Label;
 use super::entry::Kind;
 use super::index::Number;
-use super::load::Tick;
+use super::load::{Tick, read_at};
 use super::new::NewSession;
 use super::session::{Home, OpenOptions, Session};
 use super::source::{Compared, Source};
@@ -69,8 +70,14 @@ pub(super) fn migrate_file(session: &Session, tick: Tick<'_>) -> Result<()> {
     // A link stays a link.
     let target = fs::canonicalize(&path).map_err(Error::io(&path))?;
     let locked = write::open_locked(&target, tick)?;
-    let size = locked.metadata().map_err(Error::io(&path))?.len();
-    let draft = Draft::beside(&target)?;
+    let Source::File(file) = &*session.source else { return Ok(()) };
+    let size = file.known().size();
+    let check = || match file.compare(&fs::metadata(&target).map_err(Error::io(&path))?)? {
+        Compared::Same => Ok(()),
+        Compared::Touched | Compared::Grown => Err(file.conflict("the file has been written to")),
+    };
+    check()?;
+    let draft = Draft::of_replacement(&target)?;
     let mut writer = Writer::new(&draft, &target);
     let source = &session.source;
     writer.copy(source, 0, session.header_span.start)?;
@@ -85,12 +92,20 @@ pub(super) fn migrate_file(session: &Session, tick: Tick<'_>) -> Result<()> {
     }
     writer.copy(source, done, size)?;
     writer.flush()?;
-    let now = fs::metadata(&target).map_err(Error::io(&path))?;
-    let Source::File(file) = &**source else { return Ok(()) };
-    if file.compare(&now)? != Compared::Same {
-        return Err(file.conflict("the file has been written to"));
+    check()?;
+    let new = draft.replace(&target)?;
+    carry_over(&locked, size, &new).map_err(Error::io(&path))
+}
+
+/// Appends to a new file what somebody who does not lock has appended to the old one, just before it was replaced.
+fn carry_over(old: &File, size: u64, new: &File) -> io::Result<()> {
+    let gained = old.metadata()?.len().saturating_sub(size);
+    if gained == 0 {
+        return Ok(());
     }
-    draft.replace(&target).map(drop)
+    let mut bytes = vec![0; usize::try_from(gained).unwrap_or(usize::MAX)];
+    let count = read_at(old, &mut bytes, size)?;
+    write::append(new, new.metadata()?.len(), &bytes[..count], true)
 }
 
 /// Copies a session's entries into a new file, under a header of its own.
@@ -145,7 +160,7 @@ impl Session {
             return Ok(session);
         };
         let path = std::path::absolute(&path).map_err(Error::io(&path))?;
-        let draft = Draft::beside(&path)?;
+        let draft = Draft::of_new(&path)?;
         let mut writer = Writer::new(&draft, &path);
         writer.write(&header.object)?;
         writer.write(b"\n")?;

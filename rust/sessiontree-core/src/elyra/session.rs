@@ -24,6 +24,9 @@ use crate::info::Stamp;
 use crate::rewrite::clean;
 use crate::usage::Usage;
 
+/// How often a migration is tried, when others write to the file meanwhile.
+const MIGRATION_ATTEMPTS: usize = 100;
+
 /// How a session is to be opened.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OpenOptions {
@@ -92,12 +95,26 @@ impl Session {
                 if metadata.is_file() && metadata.len() == 0 && !options.read_only {
                     return new(Home::Empty(path));
                 }
-                let session = Self::read(path, options, tick)?;
-                if let Some(damage) = session.first_damage().filter(|_| options.strict) {
-                    return Err(Error::Damaged(Box::new(damage)));
-                }
-                let is_old = is_old(session.header.version);
-                if options.read_only || !is_old { Ok(session) } else { session.migrate(tick) }
+                Self::read_current(&path, options, tick)
+            }
+        }
+    }
+
+    /// Reads the session of a file that is there; one of an old version is rewritten, if that may be.
+    fn read_current(path: &Path, options: OpenOptions, tick: Tick<'_>) -> Result<Self> {
+        let mut attempts = 1..=MIGRATION_ATTEMPTS;
+        loop {
+            let session = Self::read(path.to_owned(), options, tick)?;
+            if let Some(damage) = session.first_damage().filter(|_| options.strict) {
+                return Err(Error::Damaged(Box::new(damage)));
+            }
+            if options.read_only || !is_old(session.header.version) {
+                return Ok(session);
+            }
+            match migrate_file(&session, tick) {
+                // Somebody else has written to it, or was there first: what they left is read.
+                Err(Error::Conflict { .. }) if attempts.next().is_some() => {}
+                migrated => migrated?,
             }
         }
     }
@@ -143,12 +160,6 @@ impl Session {
             children: None,
             spending: Spending::default(),
         }
-    }
-
-    /// Rewrites the file of an old version, and opens it again.
-    fn migrate(self, tick: Tick<'_>) -> Result<Self> {
-        migrate_file(&self, tick)?;
-        Self::read(self.shown_path(), self.options, tick)
     }
 
     /// Starts a session. A file that it is to have is made when the first user or assistant message arrives.

@@ -4,7 +4,7 @@
 //! a name of their own and get the real one when they are complete, and a line that could not be written to its end
 //! is cut off again. Our own processes keep out of each other's way by an advisory lock on the file.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use super::load::Tick;
 use crate::error::{Error, Result};
+use crate::info::Stamp;
 
 /// How long to wait before a lock is tried again; an append holds it for some microseconds.
 const PAUSE: Duration = Duration::from_micros(100);
@@ -45,6 +46,12 @@ pub(super) fn open_locked(path: &Path, tick: Tick<'_>) -> Result<File> {
             }
         }
     }
+}
+
+/// Whether the path still names the file that was opened: while one waits for a lock, another may have taken its place.
+pub(super) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    let (one, other) = (Stamp::of(&file.metadata()?), Stamp::of(&fs::metadata(path)?));
+    Ok((one.device, one.inode) == (other.device, other.inode))
 }
 
 /// Appends bytes to a file of `size` bytes: all of them, or none.
@@ -87,14 +94,27 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Begins a file in the folder of `target`, which is made if need be.
-    pub(super) fn beside(target: &Path) -> Result<Self> {
+    /// Begins a new file, in the folder where it is to be, which is made if need be.
+    pub(super) fn of_new(target: &Path) -> Result<Self> {
         if let Some(folder) = target.parent() {
             fs::create_dir_all(folder).map_err(Error::io(folder))?;
         }
+        Self::beside(target, File::options())
+    }
+
+    /// Begins a file that is to take the place of another one, and shows nobody what that one may hide.
+    pub(super) fn of_replacement(target: &Path) -> Result<Self> {
+        #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
+        let mut options = File::options();
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        Self::beside(target, options)
+    }
+
+    fn beside(target: &Path, mut options: OpenOptions) -> Result<Self> {
         // No listing takes it for a session.
         let path = target.with_file_name(format!(".{}.tmp", Uuid::new_v4().simple()));
-        let file = File::options().read(true).append(true).create_new(true).open(&path).map_err(Error::io(target))?;
+        let file = options.read(true).append(true).create_new(true).open(&path).map_err(Error::io(target))?;
         Ok(Self { path, file: Arc::new(file) })
     }
 
