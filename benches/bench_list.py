@@ -10,18 +10,15 @@ gigabytes a second, ratios of medians, and peak memory in megabytes.
 
 from __future__ import annotations
 
-import math
 import os
-import statistics
-import subprocess
-import sys
 import time
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
 
 import reference
+from measure import ROUNDS, median, peak_memory_mb
 from sessiontree import SessionManager
 from support import info_facts, session_facts
 
@@ -33,9 +30,6 @@ if TYPE_CHECKING:
 
     from conftest import MakeStore
 
-Result = TypeVar("Result")
-
-ROUNDS = 5
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 GIGABYTES_A_SECOND = 0.5
@@ -44,17 +38,11 @@ TIMES_THE_REFERENCE = 2
 MEMORY_MB = 150
 
 PEAK = """
-import sys
-from pathlib import Path
 from sessiontree import SessionManager
-
-def status(key):
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith(key)).split()[1])
 
 before = status("VmRSS")
 infos = SessionManager.list_all(agent_dir=sys.argv[1])
-print((status("VmHWM") - before) / 1000)
+print(beyond(before))
 """
 
 
@@ -76,12 +64,12 @@ def test_list(
     assert len(core) == corpus.listed
     assert benchmark.stats is not None
     all_threads = benchmark.stats.stats.median
-    one_thread = _median(lambda: SessionManager.list_all(agent_dir=corpus.folder, threads=1))
+    one_thread = median(lambda: SessionManager.list_all(agent_dir=corpus.folder, threads=1))
     floors = {}
     for threads in (1, PROCESSORS):
         count_lines = floor(corpus.folder, threads)
         assert count_lines() == sum(path.read_bytes().count(b"\n") for path in corpus.folder.rglob("*.jsonl"))
-        floors[threads] = _median(count_lines)
+        floors[threads] = median(count_lines)
 
     gigabytes = corpus.bytes / 1e9
     info: dict[str, Any] = {
@@ -94,7 +82,7 @@ def test_list(
         "floor_s": floors[PROCESSORS],
         "times_the_floor": all_threads / floors[PROCESSORS],
         "times_the_floor_one_thread": one_thread / floors[1],
-        "peak_memory_mb": _peak_memory_mb(corpus.folder),
+        "peak_memory_mb": peak_memory_mb(PEAK, corpus.folder)[0],
     }
     benchmark.extra_info.update(info)
     print(*(f"{key:32}{value:10.3f}" for key, value in info.items()), sep="\n")
@@ -112,23 +100,3 @@ def _answers(folder: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]], 
     infos = SessionManager.list_all(agent_dir=folder, text=True)
     core = [{"path": info.path, **info_facts(info)} for info in infos]
     return core, [{"path": path, **session_facts(session)} for path, session in sessions], seconds
-
-
-def _median(function: Callable[[], Result]) -> float:
-    times = []
-    for _ in range(ROUNDS):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
-
-
-def _peak_memory_mb(folder: Path) -> float:
-    """What a listing takes at its most beyond the imported package, its result included, in a process of its own.
-
-    It is read from /proc; NaN where there is none.
-    """
-    if sys.platform != "linux":
-        return math.nan
-    done = subprocess.run([sys.executable, "-c", PEAK, folder], capture_output=True, text=True, check=True)
-    return float(done.stdout)

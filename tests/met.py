@@ -20,9 +20,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elyra_support import CWD, entry, line, records, session, user, whole_lines
+from elyra_support import CWD, entry, line, old_session, records, session, user, whole_lines
 from killed import MAX_PROBLEMS, NOT_HERE, Channel
-from scenarios import NAME, OLD, OLD_ENTRIES, SESSION, migrated
+from scenarios import NAME, SESSION, migrated
 from sessiontree import ConflictError, NameTakenError, SessionManager
 from stepped import fork, start
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 PATIENCE_S = 0.01
 """How long the writer is held up for another one of ours."""
 
+OLD = old_session()
+OLD_ENTRIES = 5
 FOREIGN = line(entry("f0000001", "e3000003", "custom", customType="foreign"))
 REFUSED = "refused"
 
@@ -126,8 +128,8 @@ def _migrate(path: Path, say: Say) -> None:
 
 def _both_migrated(path: Path, ours: list[str], theirs: list[str]) -> None:
     data = path.read_bytes()
-    assert data.startswith(migrated()), "not migrated, or twice"
-    added = [json.loads(one)["id"] for one in data[len(migrated()) :].splitlines()]
+    assert data.startswith(migrated(OLD)), "not migrated, or twice"
+    added = [json.loads(one)["id"] for one in data[len(migrated(OLD)) :].splitlines()]
     assert sorted(added) == sorted({*ours, *theirs}), "lost"
     assert len(added) == 4
     assert list(path.parent.glob("*.jsonl")) == [path]

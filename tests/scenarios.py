@@ -22,7 +22,6 @@ NAME = "s.jsonl"
 SESSION = session() + line(entry("e4000004", "e3000003", "label", targetId="e1000001", label="start"))
 TORN = SESSION + b'{"type":"message","id":"torn'
 OLD = old_session(4, text="Answer " * 45_000)  # longer than what is written at a time
-OLD_ENTRIES = 7
 
 
 @dataclass(frozen=True)
@@ -122,22 +121,24 @@ def _migrate(folder: Path, say: Say) -> None:
 
 
 @cache
-def migrated() -> bytes:
-    """What `OLD` is when nothing goes wrong."""
+def migrated(old: bytes) -> bytes:
+    """What becomes of an old file when nothing goes wrong."""
     with TemporaryDirectory() as name:
         path = Path(name, NAME)
-        path.write_bytes(OLD)
+        path.write_bytes(old)
         SessionManager.open(path).close()
         return path.read_bytes()
 
 
 def _is_migrated(folder: Path, said: list[str]) -> None:
     path = folder / NAME
-    assert path.read_bytes() in ([migrated()] if said else [OLD, migrated()]), "neither the old file nor the new one"
+    assert path.read_bytes() in ([migrated(OLD)] if said else [OLD, migrated(OLD)]), (
+        "neither the old file nor the new one"
+    )
     assert list(folder.glob("*.jsonl")) == [path]
     assert all(stat.S_IMODE(one.stat().st_mode) == 0o600 for one in folder.iterdir()), "others can read it for a while"
     SessionManager.open(path).close()
-    assert path.read_bytes() == migrated()
+    assert path.read_bytes() == migrated(OLD)
 
 
 def _branch(folder: Path, say: Say) -> None:

@@ -48,8 +48,8 @@ def test_whatever_a_file_holds_is_printed(path: Path, data: bytes) -> None:
             assert printed(4, command, str(path)) == ""
         return
     code = 4 if found[0].damage_count else 0
-    for command in (("show",), ("show", "--full"), ("tree",), ("tree", "--full")):
-        text = printed(code, command[0], str(path), *command[1:])
+    for name, *options in (("show",), ("show", "--full"), ("tree",), ("tree", "--full")):
+        text = printed(code, name, str(path), *options)
         assert dangerous("".join(text.split("\n"))) == set()
     with SessionManager.open(path, read_only=True) as session:
         branch = [entry.id for entry in session.get_branch()]

@@ -251,7 +251,9 @@ def test_depth_is_no_limit(home: Home, fork: bool) -> None:
 
 
 def test_a_circle_is_drawn_once(home: Home) -> None:
-    assert shape(home, "a:c b:a c:b d:a") == ["● a", "├─○ b", "│ ○ c", "◉ d (leaf)"]
+    assert shape(home, "a:c b:a c:b d:a") == ["● a", "├─● b", "│ ● c", "◉ d (leaf)"]
+    assert shape(home, "a:b b:a c:a d:c e:b") == ["● a", "├─○ c", "│ ○ d", "● b", "◉ e (leaf)"]
+    assert shape(home, "a:a b:a") == ["● a", "◉ b (leaf)"]
 
 
 def test_a_session_without_entries(home: Home) -> None:

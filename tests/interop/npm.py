@@ -70,6 +70,7 @@ def _install(folder: Path, specs: list[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "package.json").write_text('{"private":true}\n')
     flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"]
+    flags += ["--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"]  # else two minutes without a network
     try:
         subprocess.run(
             [npm, "install", *flags, *specs],

@@ -12,9 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator
 
     from .. import TreeNode
+
+_BESIDE, _ON_THE_WAY = 1, 2
+"""How a node is on the active branch."""
 
 _FOLDED = 8
 """How many entries of a run are hidden at least: a line that stands for fewer saves little."""
@@ -50,12 +53,22 @@ class FlatTree:
         self._on_branch = bytearray(len(self.nodes))
         index = self.leaf
         while index >= 0:
-            self._on_branch[index] = 1
+            self._on_branch[index] = _ON_THE_WAY
             index = self.parents[index]
 
     def on_branch(self, index: int) -> bool:
-        """Whether the node is on the active branch: from its root to the leaf."""
+        """Whether the node is on the active branch."""
         return bool(self._on_branch[index])
+
+    def add_to_branch(self, ids: Container[str | None]) -> None:
+        """Have these, too, on the active branch: of a circle, it holds more than the way from the root to the leaf."""
+        for index, node in enumerate(self.nodes):
+            if not self._on_branch[index] and node.entry.id in ids:
+                self._on_branch[index] = _BESIDE
+
+    def straight(self, children: Iterable[int]) -> int:
+        """Which child goes on in its parent's column; of several as heavy, the newest."""
+        return max(children, key=lambda child: (self._on_branch[child], self.sizes[child], child))
 
     def children(self, index: int) -> Iterator[int]:
         """The node's children, oldest first; of -1 the roots."""
@@ -116,7 +129,7 @@ def drawing(tree: FlatTree, *, full: bool = False) -> Iterator[Line]:
             yield Line(level, False, index)
         if tree.sizes[last] > 1:
             children = list(tree.children(last))
-            straight = _straight(tree, children)
+            straight = tree.straight(children)
             stack.append((straight, level, False))
             stack.extend((child, level + 1, True) for child in reversed(children) if child != straight)
 
@@ -126,8 +139,3 @@ def _folded(level: int, first: int, hidden: int) -> Iterator[Line]:
         yield Line(level, False, first, hidden)
     else:
         yield from (Line(level, False, index) for index in range(first, first + hidden))
-
-
-def _straight(tree: FlatTree, children: Sequence[int]) -> int:
-    """The child that goes on in its parent's column; of several as heavy, the newest."""
-    return max(children, key=lambda child: (tree.on_branch(child), tree.sizes[child], child))

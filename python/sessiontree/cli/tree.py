@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
+    from .. import SessionManager
     from ._drawing import Line
 
 _LEAST_WIDTH = 20
@@ -41,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Read the tree, and print it."""
     info = find_or_newest(arguments)
     with open_session(info) as session:
-        tree = FlatTree(session.get_tree(), session.get_leaf_id())
+        tree = _tree(session)
         if wants_json(arguments):
             print_json(arguments, _rows(tree))
         else:
@@ -49,6 +50,17 @@ def run(arguments: argparse.Namespace) -> int:
             if not tree.nodes:
                 note("the session has no entries")
     return read_code(info)
+
+
+def _tree(session: SessionManager) -> FlatTree:
+    tree = FlatTree(session.get_tree(), session.get_leaf_id())
+    top = tree.leaf
+    while top >= 0 and tree.parents[top] >= 0:
+        top = tree.parents[top]
+    above = tree.nodes[top].entry.parent_id if top >= 0 else None
+    if above is not None and session.get_entry(above) is not None:  # a circle, which the tree cuts here
+        tree.add_to_branch({entry.id for entry in session.get_branch()})
+    return tree
 
 
 def _rows(tree: FlatTree) -> Iterator[dict[str, Any]]:

@@ -15,11 +15,11 @@ mod workers;
 mod elyra;
 mod scan;
 
-pub use context::{Context, Model};
+pub use context::Model;
 pub use elyra::store::Source;
 pub use elyra::{
-    FoundHeader, Header, Kind, NewPlace, NewSession, NodeLabel, OpenOptions, OpenSession, Parent, SessionEntry, Tick,
-    TreeView, find_headers, fork, read_text,
+    Context, FoundHeader, Header, Kind, NewPlace, NewSession, NodeLabel, OpenOptions, OpenSession, Parent,
+    SessionEntry, Tick, TreeView, find_headers, fork, read_text,
 };
 pub use error::{Damage, DamageKind, Error, Place, Result, words};
 pub use info::{SessionInfo, Stamp};

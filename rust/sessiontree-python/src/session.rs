@@ -207,14 +207,17 @@ impl Session {
     /// The messages of the context as one JSON array; the thinking level; provider and model, or None.
     fn context<'py>(&self, py: Python<'py>) -> PyResult<ContextRow<'py>> {
         let context = self.with(py, |session| session.context())?;
+        // Written where Python keeps it: a context may be as large as its file.
+        let write = |buffer: &mut [u8]| call(py, || context.write_json(buffer));
+        let json = PyBytes::new_with(py, context.json_len(), write)?;
         let model = context.model.map(|model| (model.provider, model.model_id));
-        Ok((PyBytes::new(py, &context.json), context.thinking_level, model))
+        Ok((json, context.thinking_level, model))
     }
 
     /// The messages of the context as JSON, one by one.
     fn context_messages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let context = self.with(py, |session| session.context())?;
-        PyList::new(py, context.messages.iter().map(|place| PyBytes::new(py, &context.json[place.clone()])))
+        let messages = self.with(py, |session| session.context()?.messages_json())?;
+        PyList::new(py, messages.iter().map(|json| PyBytes::new(py, json)))
     }
 
     /// Tokens and cost: of all entries, or of the branch to the leaf alone.

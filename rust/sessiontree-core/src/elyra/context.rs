@@ -1,7 +1,7 @@
 //! A branch to what a model is sent: messages, thinking level and model.
 
 use std::collections::HashMap;
-use std::ops::Range;
+use std::sync::Arc;
 
 use super::digest::{Flags, Row};
 use super::entries::Entries;
@@ -9,7 +9,7 @@ use super::entry::Kind;
 use super::index::Number;
 use super::migrate::FirstKept;
 use super::source::Source;
-use crate::context::{Context, Model};
+use crate::context::Model;
 use crate::error::Result;
 use crate::json::{Span, is_string, text};
 use crate::message::Role;
@@ -21,7 +21,7 @@ const NO_THINKING: &str = "off";
 /// Builds the context of the branch that ends at `leaf`.
 ///
 /// `is_old`: whether the messages are of a version before 3.
-pub(super) fn build(entries: &Entries, is_old: bool, source: &Source, leaf: Option<Number>) -> Result<Context> {
+pub(super) fn build(entries: &Entries, is_old: bool, source: &Arc<Source>, leaf: Option<Number>) -> Result<Context> {
     let mut path = leaf.map(|leaf| entries.path(leaf)).unwrap_or_default();
     path.reverse();
     let branch = Branch { entries, is_old, source, path: &path };
@@ -39,8 +39,18 @@ pub(super) fn build(entries: &Entries, is_old: bool, source: &Source, leaf: Opti
     for &node in selection.after {
         branch.add_messages(node, edits.get(&node), &mut messages)?;
     }
-    let (json, messages) = put_together(&messages, source)?;
-    Ok(Context { json, messages, thinking_level: branch.thinking_level()?, model: branch.model()? })
+    let (thinking_level, model) = (branch.thinking_level()?, branch.model()?);
+    Ok(Context { messages, source: Arc::clone(source), thinking_level, model })
+}
+
+/// What a model is sent of a branch. Its messages are read when they are asked for.
+#[derive(Debug)]
+pub struct Context {
+    messages: Vec<Message>,
+    source: Arc<Source>,
+    pub thinking_level: String,
+    /// None where the branch names no model.
+    pub model: Option<Model>,
 }
 
 /// A branch, from its root to its leaf.
@@ -69,6 +79,7 @@ enum Edit {
 }
 
 /// A message of the context.
+#[derive(Debug)]
 enum Message {
     /// It stands in the source just as it is needed.
     Stored {
@@ -331,47 +342,85 @@ impl Edit {
     }
 }
 
+impl Message {
+    fn len(&self) -> usize {
+        match self {
+            Self::Stored { length, .. } => *length as usize,
+            Self::Made(json) => json.len(),
+        }
+    }
+}
+
+impl Context {
+    /// How many bytes [`Self::write_json`] writes.
+    #[must_use]
+    pub fn json_len(&self) -> usize {
+        let commas = self.messages.len().saturating_sub(1);
+        self.messages.iter().map(Message::len).sum::<usize>() + commas + 2
+    }
+
+    /// Writes the messages as one JSON array, such as strict decoders take as far as its texts go.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::error::Error::Conflict`] where the file is no longer what was read, [`crate::error::Error::Io`] where it cannot be
+    /// read.
+    pub fn write_json(&self, mut into: &mut [u8]) -> Result<()> {
+        let mut put = |bytes: &[u8]| {
+            let (head, rest) = std::mem::take(&mut into).split_at_mut(bytes.len());
+            head.copy_from_slice(bytes);
+            into = rest;
+        };
+        put(b"[");
+        self.read(&mut |number, message| {
+            if number > 0 {
+                put(b",");
+            }
+            put(message);
+        })?;
+        put(b"]");
+        Ok(())
+    }
+
+    /// The messages' JSON, one by one.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::write_json`].
+    pub fn messages_json(&self) -> Result<Vec<Vec<u8>>> {
+        let mut all = Vec::with_capacity(self.messages.len());
+        self.read(&mut |_, message| all.push(message.to_owned()))?;
+        Ok(all)
+    }
+
+    /// Calls `each` with every message's number and JSON; messages that stand close together are read in one go.
+    fn read(&self, each: &mut dyn FnMut(usize, &[u8])) -> Result<()> {
+        // What has been read, and where it begins in the source.
+        let (mut block, mut block_start) = (Vec::new(), 0);
+        for (number, message) in self.messages.iter().enumerate() {
+            match *message {
+                Message::Made(ref json) => each(number, json),
+                Message::Stored { offset, length } => {
+                    if offset < block_start || offset + u64::from(length) > block_start + block.len() as u64 {
+                        block.resize(run_length(&self.messages[number..], offset), 0);
+                        block_start = offset;
+                        self.source.read(offset, &mut block)?;
+                    }
+                    #[expect(clippy::cast_possible_truncation, reason = "within the block")]
+                    let at = (offset - block_start) as usize;
+                    each(number, &block[at..at + length as usize]);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 /// How far apart two messages may stand in the source, and still be read in one go.
 const GAP: u64 = 32 << 10;
 
 /// How much is read in one go, at most, unless a single message is longer.
 const READ: u64 = 1 << 20;
-
-/// All messages as one JSON array, and where in it each stands.
-fn put_together(messages: &[Message], source: &Source) -> Result<(Vec<u8>, Vec<Range<usize>>)> {
-    let length = |message: &Message| match message {
-        Message::Stored { length, .. } => *length as usize,
-        Message::Made(json) => json.len(),
-    };
-    let mut json = Vec::with_capacity(messages.iter().map(|message| length(message) + 1).sum::<usize>() + 2);
-    let mut places = Vec::with_capacity(messages.len());
-    // What has been read, and where it begins in the source.
-    let (mut block, mut block_start) = (Vec::new(), 0);
-    json.push(b'[');
-    for (number, message) in messages.iter().enumerate() {
-        if number > 0 {
-            json.push(b',');
-        }
-        let start = json.len();
-        match *message {
-            Message::Made(ref made) => json.extend_from_slice(made),
-            Message::Stored { offset, length } => {
-                let end = offset + u64::from(length);
-                if offset < block_start || end > block_start + block.len() as u64 {
-                    block.resize(run_length(&messages[number..], offset), 0);
-                    block_start = offset;
-                    source.read(offset, &mut block)?;
-                }
-                #[expect(clippy::cast_possible_truncation, reason = "within the block")]
-                let at = (offset - block_start) as usize;
-                json.extend_from_slice(&block[at..at + length as usize]);
-            }
-        }
-        places.push(start..json.len());
-    }
-    json.push(b']');
-    Ok((json, places))
-}
 
 /// How much to read from `from` on, where the first of the messages stands, for those to be had that follow closely.
 #[expect(clippy::cast_possible_truncation, reason = "a line's length, or a little more than a block")]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::context;
+use super::context::{self, Context};
 use super::copy::migrate_file;
 use super::entries::Entries;
 use super::header::Header;
@@ -18,7 +18,6 @@ use super::source::{FileSource, Known, Source};
 use super::spending::Spending;
 use super::tree::{Children, Tree};
 use super::view::TreeView;
-use crate::context::Context;
 use crate::error::{Damage, Error, Reports, Result};
 use crate::info::Stamp;
 use crate::rewrite::clean;
