@@ -407,9 +407,7 @@ class Session:
     def branched(self, leaf_id: str, *, cwd: str, parent_session: str | None, folder: Path | None) -> Session:
         """A new session of the branch to an entry: in a file in the folder, or in memory."""
 
-def open_session(
-    path: Path, cwd: str, *, read_only: bool, strict: bool, fsync: bool, threads: int | None
-) -> Session:
+def open_session(path: Path, cwd: str, *, read_only: bool, strict: bool, fsync: bool, threads: int | None) -> Session:
     """Open a session file, or begin one that does not exist or is empty."""
 
 def start_session(

@@ -312,6 +312,9 @@ class _NewSessionOptions(TypedDict, total=False):
     parentSession: StrPath | None
     id: str | None
 
+class _AppendCompactionOptions(TypedDict, total=False):
+    systemMessage: Mapping[str, Any] | None
+
 class SessionManager(sessiontree.SessionManager):
     """Finds and lists sessions."""
 
@@ -497,6 +500,7 @@ class SessionManager(sessiontree.SessionManager):
         """Record that the thinking level is another one."""
     def appendModelChange(self, provider: str, modelId: str) -> str:
         """Record that the model is another one."""
+    @overload
     def appendCompaction(
         self,
         summary: str,
@@ -504,8 +508,40 @@ class SessionManager(sessiontree.SessionManager):
         tokensBefore: int,
         details: object = None,
         fromHook: bool | None = None,
+        *,
+        systemMessage: Mapping[str, Any] | None = None,
     ) -> str:
         """Append a summary of what stands before."""
+    @overload
+    def appendCompaction(
+        self,
+        summary: str,
+        firstKeptEntryId: str,
+        tokensBefore: int,
+        options: _AppendCompactionOptions,
+        /,
+    ) -> str: ...
+    @overload
+    def appendCompaction(
+        self,
+        summary: str,
+        firstKeptEntryId: str,
+        tokensBefore: int,
+        details: object,
+        options: _AppendCompactionOptions,
+        /,
+    ) -> str: ...
+    @overload
+    def appendCompaction(
+        self,
+        summary: str,
+        firstKeptEntryId: str,
+        tokensBefore: int,
+        details: object,
+        fromHook: bool | None,
+        options: _AppendCompactionOptions,
+        /,
+    ) -> str: ...
     def appendCustomEntry(self, customType: str, data: object = None) -> str:
         """Append state of an extension, which the model does not see."""
     def appendSessionInfo(self, name: str) -> str:
@@ -568,7 +604,7 @@ class SessionManager(sessiontree.SessionManager):
     def getSessionName(self) -> str | None:
         """The name that someone gave the session, trimmed."""
     def getCwd(self) -> str:
-        """The working directory: what `open` was given, else the header's, else the current one."""
+        """The working directory that this was made with."""
     def getSessionDir(self) -> Path | None:
         """The folder for files made from this session."""
     def getSessionId(self) -> str:

@@ -71,7 +71,7 @@ class SessionManager(OpenSession):
             path=None,
             fsync=fsync,
         )
-        return cls._of(session, folder, fsync=fsync)
+        return cls._of(session, session.cwd, folder, fsync=fsync)
 
     @classmethod
     def open(
@@ -108,7 +108,8 @@ class SessionManager(OpenSession):
         own_cwd = None if cwd is None else paths.absolute_cwd(cwd)
         folder = None if session_dir is None else Path(session_dir)
         session = _open(path, own_cwd, read_only=read_only, strict=strict, fsync=fsync, threads=threads)
-        return cls._of(session, folder, cwd=own_cwd, read_only=read_only, fsync=fsync)
+        own_cwd = own_cwd or session.cwd or paths.current_cwd()
+        return cls._of(session, own_cwd, folder, read_only=read_only, fsync=fsync)
 
     @classmethod
     def continue_recent(
@@ -157,7 +158,7 @@ class SessionManager(OpenSession):
             path=None,
             fsync=False,
         )
-        return cls._of(session, None)
+        return cls._of(session, session.cwd, None)
 
     @classmethod
     def fork_from(
@@ -201,7 +202,7 @@ class SessionManager(OpenSession):
             folder=folder,
             fsync=fsync,
         )
-        return cls._of(session, folder, fsync=fsync)
+        return cls._of(session, session.cwd, folder, fsync=fsync)
 
     # Listing, finding, deleting
 
@@ -403,9 +404,7 @@ def _open(
     threads: int | None = None,
 ) -> Session:
     own_cwd = paths.current_cwd() if cwd is None else cwd
-    return _native.open_session(
-        Path(path), own_cwd, read_only=read_only, strict=strict, fsync=fsync, threads=threads
-    )
+    return _native.open_session(Path(path), own_cwd, read_only=read_only, strict=strict, fsync=fsync, threads=threads)
 
 
 def _text_of(path: StrPath | None) -> str | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from .. import _json
 from ..context import Model, SessionContext
 from ..errors import EntryNotFoundError, ReadOnlyError
-from . import checks, paths
+from . import checks
 from .header import SessionHeader
 
 if TYPE_CHECKING:
@@ -35,23 +35,17 @@ class OpenSession:
     __slots__ = ("_cwd", "_fsync", "_open", "_read_only", "_session_dir")
 
     _open: Session | None
-    _cwd: str | None
+    _cwd: str
     _session_dir: Path | None
     _read_only: bool
     _fsync: bool
 
     @classmethod
     def _of(
-        cls,
-        session: Session,
-        session_dir: Path | None,
-        *,
-        cwd: str | None = None,
-        read_only: bool = False,
-        fsync: bool = False,
+        cls, session: Session, cwd: str, session_dir: Path | None, *, read_only: bool = False, fsync: bool = False
     ) -> Self:
         manager = cls.__new__(cls)
-        manager._open, manager._session_dir, manager._cwd = session, session_dir, cwd
+        manager._open, manager._cwd, manager._session_dir = session, cwd, session_dir
         manager._read_only, manager._fsync = read_only, fsync
         return manager
 
@@ -144,6 +138,8 @@ class OpenSession:
         tokens_before: int,
         details: object = None,
         from_hook: bool | None = None,
+        *,
+        system_message: Mapping[str, Any] | None = None,
     ) -> str:
         """Append a summary of what stands before.
 
@@ -155,6 +151,8 @@ class OpenSession:
             tokens_before: How many tokens the context had.
             details: Whatever the maker of the summary wants to keep: JSON values.
             from_hook: Whether an extension made it.
+            system_message: What the system says from here on (newer files): system messages before it are not sent any
+            more.
 
         Rule: Elyra session format, "CompactionEntry".
         """
@@ -165,6 +163,7 @@ class OpenSession:
             tokensBefore=checks.count(tokens_before, "tokens_before"),
             details=details,
             fromHook=checks.flag(from_hook, "from_hook"),
+            systemMessage=None if system_message is None else checks.message(system_message),
         )
 
     def append_custom_entry(self, custom_type: str, data: object = None) -> str:
@@ -399,8 +398,8 @@ class OpenSession:
         return self._session.name
 
     def get_cwd(self) -> str:
-        """The working directory: what `open` was given, else the header's, else the current one."""
-        return self._cwd or self._session.cwd or paths.current_cwd()
+        """The working directory that this was made with; opened without one, the header's, else the current one."""
+        return self._cwd
 
     def get_session_dir(self) -> Path | None:
         """The folder for files made from this session; None in memory."""

@@ -188,7 +188,7 @@ impl Session {
             parent_id = Some(index.id(node));
             labels.extend(self.entries.label(index.id(node)).map(|label| (label, index.id(node))));
         }
-        labels.sort_by_key(|(label, _)| label.row);
+        labels.sort_by_key(|(label, _)| label.since);
         let mut parent_id = parent_id.map(str::to_owned);
         for (label, target_id) in labels {
             let id = self.unused_id();

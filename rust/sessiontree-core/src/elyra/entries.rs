@@ -16,6 +16,8 @@ pub(super) struct Label {
     pub(super) timestamp_ms: Option<i64>,
     /// The number of the label entry's row.
     pub(super) row: usize,
+    /// The number of the row that gave the target a label first, or again after it was taken away.
+    pub(super) since: usize,
 }
 
 /// How entries come by their ids.
@@ -90,7 +92,8 @@ impl Entries {
         match extra.map(|extra| *extra) {
             Some(Extra::Name(name)) => self.name = name,
             Some(Extra::Label { target_id, label: Some(text) }) => {
-                self.labels.insert(target_id, Label { text, timestamp_ms: row.timestamp_ms, row: number });
+                let since = self.labels.get(&target_id).map_or(number, |label| label.since);
+                self.labels.insert(target_id, Label { text, timestamp_ms: row.timestamp_ms, row: number, since });
             }
             Some(Extra::Label { target_id, label: None }) => _ = self.labels.remove(&target_id),
             Some(Extra::FirstKept(index)) => _ = self.first_kept.insert(number, index),
