@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from hypothesis import given, settings
 
 import strategies
 from cli_support import dangerous
+from reference_json import decode
 from sessiontree import SessionManager, scan
 from sessiontree.cli import main
 
@@ -35,7 +35,8 @@ def printed(code: int, *arguments: str) -> str:
 
 
 def rows(code: int, *arguments: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in printed(code, *arguments, "--jsonl").split("\n")[:-1]]
+    lines = printed(code, *arguments, "--jsonl").split("\n")[:-1]
+    return [cast("dict[str, Any]", value) for line in lines for value in decode(line.encode())[0]]
 
 
 @given(data=strategies.session_files())

@@ -400,8 +400,8 @@ class Session:
         """Move the leaf to an entry, or to none."""
     def append(self, kind: str, payload: bytes) -> str:
         """Append an entry to the leaf, and move that; `payload` is a JSON object of its own members. Gives its id."""
-    def append_to(self, parent_id: str | None, kind: str, payload: bytes) -> str:
-        """As `append`, to another entry, or as a root."""
+    def append_summary(self, entry_id: str | None, payload: bytes) -> str:
+        """Move the leaf to an entry, or to none, and append a summary of the branch that was left; gives its id."""
     def refresh(self) -> list[Entry]:
         """Take in what others have appended; gives the new entries."""
     def branched(self, leaf_id: str, *, cwd: str, parent_session: str | None, folder: Path | None) -> Session:

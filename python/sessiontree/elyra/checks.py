@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from .._native import CustomMessageEntry, MessageEntry
+from ..errors import InvalidNameError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,6 +19,22 @@ def text(value: object, name: str) -> str:
     """A text."""
     if not isinstance(value, str):
         raise TypeError(f"{name}: expected a str, found {type(value).__name__}")
+    return value
+
+
+def is_utf8(value: str) -> bool:
+    """Whether a file could hold the text: nothing that was read from one has half a surrogate pair."""
+    try:
+        text(value, "id").encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def session_id(value: str | None) -> str | None:
+    """An id for a new session; the core checks the rest."""
+    if value is not None and not is_utf8(text(value, "id")):
+        raise InvalidNameError(f"{value!r}: no text that a file name could be built from")
     return value
 
 

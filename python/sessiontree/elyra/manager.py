@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from .. import _native
+from . import checks, paths
 from . import find as finding
-from . import paths
 from .open_session import OpenSession
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class SessionManager(OpenSession):
         """
         (_, folder), _ = paths.project_source(cwd, session_dir, agent_dir)
         session = _native.start_session(
-            id=id,
+            id=checks.session_id(id),
             cwd=paths.absolute_cwd(cwd),
             parent_session=_text_of(parent_session),
             folder=folder,
@@ -196,9 +196,9 @@ class SessionManager(OpenSession):
         source = os.path.abspath(source_path)  # noqa: PTH100  no links resolved
         session = _native.fork_session(
             Path(source),
-            id=id,
+            id=checks.session_id(id),
             cwd=paths.absolute_cwd(target_cwd),
-            parent_session=source,
+            parent_session=paths.text(source),
             folder=folder,
             fsync=fsync,
         )
@@ -350,7 +350,7 @@ class SessionManager(OpenSession):
         """
         self._check_writable()
         self._open = _native.start_session(
-            id=id,
+            id=checks.session_id(id),
             cwd=self.get_cwd(),
             parent_session=_text_of(parent_session),
             folder=self.get_session_dir(),
@@ -387,9 +387,9 @@ class SessionManager(OpenSession):
             OSError: The new file cannot be written.
         """
         path = self.get_session_file()
-        parent = str(path) if path is not None and path.exists() else None
+        parent = paths.text(path) if path is not None and path.exists() else None
         self._open = self._session.branched(
-            leaf_id, cwd=self.get_cwd(), parent_session=parent, folder=self.get_session_dir()
+            self._known(leaf_id), cwd=self.get_cwd(), parent_session=parent, folder=self.get_session_dir()
         )
         return self.get_session_file()
 
@@ -408,7 +408,7 @@ def _open(
 
 
 def _text_of(path: StrPath | None) -> str | None:
-    return None if path is None else os.fspath(path)
+    return None if path is None else paths.text(path)
 
 
 def _list(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from .. import _json
 from ..context import Model, SessionContext
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from ..messages import AgentMessage
     from ..usage import Usage
 
+_Id = TypeVar("_Id", str, str | None)
+
 _LINE_BREAKS = re.compile(r"[\r\n]+")
-_NO_LEAF = "root"
-"""What a branch summary is from when there was no leaf."""
 
 
 class OpenSession:
@@ -226,7 +226,7 @@ class OpenSession:
         Rule: Elyra session format, "LabelEntry".
         """
         self._check_writable()
-        self._check_known(checks.text(target_id, "target_id"))
+        self._known(checks.text(target_id, "target_id"))
         text = None if label is None else checks.text(label, "label")
         return self._append("label", targetId=target_id, label=text or None)
 
@@ -263,7 +263,7 @@ class OpenSession:
             ValueError: The entry is not on the branch, or is no such message.
         """
         self._check_writable()
-        self._check_known(checks.text(target_id, "target_id"))
+        self._known(checks.text(target_id, "target_id"))
         checks.editable(target_id, self.get_branch())
         payload = {"targetId": target_id, "replacement": checks.replacement(replacement)}
         return self._session.append("context_edit", _json.encode(payload))
@@ -285,7 +285,7 @@ class OpenSession:
 
     def get_entry(self, id: str) -> Entry | None:
         """The entry that has an id: the last one, where several have it; None if there is none."""
-        return self._session.entry(id)
+        return self._session.entry(id) if checks.is_utf8(id) else None
 
     def get_branch(self, from_id: str | None = None) -> list[Entry]:
         """The entries from the root to one of them.
@@ -296,7 +296,7 @@ class OpenSession:
         Raises:
             EntryNotFoundError: No entry has that id.
         """
-        return self._session.branch(from_id)
+        return self._session.branch(self._known(from_id))
 
     def get_tree(self) -> list[TreeNode]:
         """The roots of the tree, in file order; children are sorted by time.
@@ -311,7 +311,7 @@ class OpenSession:
         Args:
             parent_id: That entry; None means the roots. Of an unknown one, there are none.
         """
-        return self._session.children(parent_id)
+        return self._session.children(parent_id) if parent_id is None or checks.is_utf8(parent_id) else []
 
     def get_tips(self) -> list[Entry]:
         """The entries without children, in file order: the ends of all branches."""
@@ -319,7 +319,7 @@ class OpenSession:
 
     def get_label(self, id: str) -> str | None:
         """The label of an entry, or None."""
-        return self._session.label(id)
+        return self._session.label(id) if checks.is_utf8(id) else None
 
     def branch(self, entry_id: str) -> None:
         """Move the leaf to an entry: the next one becomes its child. Nothing is written.
@@ -327,7 +327,7 @@ class OpenSession:
         Raises:
             EntryNotFoundError: No entry has that id.
         """
-        self._session.move_to(checks.text(entry_id, "entry_id"))
+        self._session.move_to(self._known(checks.text(entry_id, "entry_id")))
 
     def reset_leaf(self) -> None:
         """Move the leaf to before all entries: the next one becomes a root."""
@@ -354,12 +354,11 @@ class OpenSession:
         Rule: Elyra session format, "BranchSummaryEntry": its `fromId` is the leaf that was left.
         """
         payload = {
-            "fromId": self._session.leaf_id or _NO_LEAF,
             "summary": checks.text(summary, "summary"),
             "details": details,
             "fromHook": checks.flag(from_hook, "from_hook"),
         }
-        return self._session.append_to(entry_id, "branch_summary", _payload(payload))
+        return self._session.append_summary(self._known(entry_id), _payload(payload))
 
     # Context and facts
 
@@ -438,9 +437,15 @@ class OpenSession:
         """
         return tuple(self._session.damage())
 
-    def _check_known(self, id: str) -> None:
-        if self._session.entry(id) is None:
+    def _known(self, id: _Id) -> _Id:
+        """The id of an entry; None passes.
+
+        Raises:
+            EntryNotFoundError: No entry has it.
+        """
+        if id is not None and self.get_entry(id) is None:
             raise EntryNotFoundError(f"no entry has the id {id!r}", self.get_session_file(), entry_id=id)
+        return id
 
     def _check_writable(self) -> None:
         if self._read_only:

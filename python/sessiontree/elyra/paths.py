@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .._types import Layout, StrPath
 
+_NO_UTF8 = re.compile("[\ud800-\udfff]")
 _WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 
 
@@ -52,12 +53,17 @@ def absolute_cwd(cwd: StrPath) -> str:
     Raises:
         ValueError: It is empty.
     """
-    text = os.fspath(cwd)
-    if not text:
+    name = os.fspath(cwd)
+    if not name:
         raise ValueError("cwd is empty: expected a folder")
-    if _WINDOWS.match(text):
-        return ntpath.normpath(text)
-    return _one_slash(os.path.abspath(text))  # noqa: PTH100  no links resolved
+    if _WINDOWS.match(name):
+        return text(ntpath.normpath(name))
+    return text(_one_slash(os.path.abspath(name)))  # noqa: PTH100  no links resolved
+
+
+def text(path: StrPath) -> str:
+    """A path as JSON can hold it: U+FFFD for every byte that is not of UTF-8."""
+    return _NO_UTF8.sub("\ufffd", os.fspath(path))
 
 
 def current_cwd() -> str:
@@ -67,9 +73,8 @@ def current_cwd() -> str:
 
 def project_dir(cwd: StrPath, agent_dir: Path) -> Path:
     """The folder below `agent_dir` that holds the sessions of `cwd`, and of every cwd that is spelt alike."""
-    text = absolute_cwd(cwd)
-    text = text[1:] if text[0] in "/\\" else text
-    name = re.sub(r"[/\\:]", "-", text)
+    path = absolute_cwd(cwd)
+    name = re.sub(r"[/\\:]", "-", path[1:] if path[0] in "/\\" else path)
     return agent_dir / "sessions" / f"--{name}--"
 
 

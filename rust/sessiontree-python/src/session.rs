@@ -238,12 +238,12 @@ impl Session {
 
     /// Append an entry to the leaf, and move that; `payload` is a JSON object of its own members. Gives its id.
     fn append(&self, py: Python<'_>, kind: &str, payload: &[u8]) -> PyResult<String> {
-        self.with_tick(py, |session, tick| session.append(kind, payload, core::Parent::Leaf, tick))
+        self.with_tick(py, |session, tick| session.append(kind, payload, tick))
     }
 
-    /// As `append`, to another entry, or as a root.
-    fn append_to(&self, py: Python<'_>, parent_id: Option<&str>, kind: &str, payload: &[u8]) -> PyResult<String> {
-        self.with_tick(py, |session, tick| session.append(kind, payload, core::Parent::Entry(parent_id), tick))
+    /// Move the leaf to an entry, or to none, and append a summary of the branch that was left; gives its id.
+    fn append_summary(&self, py: Python<'_>, entry_id: Option<&str>, payload: &[u8]) -> PyResult<String> {
+        self.with_tick(py, |session, tick| session.append_summary(entry_id, payload, tick))
     }
 
     /// Take in what others have appended; gives the new entries.

@@ -20,13 +20,8 @@ use crate::lines::MAX_LINE;
 use crate::rewrite::quoted;
 use crate::timestamp;
 
-/// Where a new entry hangs from.
-#[derive(Clone, Copy, Debug)]
-pub enum Parent<'a> {
-    Leaf,
-    /// That entry, or none: the new one becomes a root.
-    Entry(Option<&'a str>),
-}
+/// What a branch summary is from when there was no leaf.
+const NO_LEAF: &str = "root";
 
 /// An entry that is to be written, but for its id.
 struct NewEntry<'a> {
@@ -44,13 +39,18 @@ impl NewEntry<'_> {
         let mut line = format!("{{\"type\":\"{}\",\"id\":\"{id}\",\"parentId\":", self.kind).into_bytes();
         line.extend(parent_id);
         line.extend_from_slice(format!(",\"timestamp\":\"{time}\"").as_bytes());
-        let members = self.payload.strip_prefix(b"{").unwrap_or(self.payload);
-        if members != b"}" {
-            line.push(b',');
-        }
-        line.extend_from_slice(members);
+        push_members(&mut line, self.payload);
         line
     }
+}
+
+/// Puts an object's members, and its end, behind those that an unfinished one has.
+fn push_members(unfinished: &mut Vec<u8>, object: &[u8]) {
+    let members = object.strip_prefix(b"{").unwrap_or(object);
+    if members != b"}" {
+        unfinished.push(b',');
+    }
+    unfinished.extend_from_slice(members);
 }
 
 impl Session {
@@ -61,17 +61,38 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::ReadOnly`]; [`Error::NoSuchEntry`] for an unknown parent; [`Error::TooLong`]; [`Error::Io`] where the system
+    /// [`Error::ReadOnly`]; [`Error::TooLong`]; [`Error::Io`] where the system
     /// refuses; [`Error::Conflict`] where the file is no longer the one that was read; [`Error::NameTaken`] where a new session's
     /// file is there already; [`Error::Stopped`] when `tick` breaks off the waiting for others.
-    pub fn append(&mut self, kind: &str, payload: &[u8], parent: Parent<'_>, tick: Tick<'_>) -> Result<String> {
+    pub fn append(&mut self, kind: &str, payload: &[u8], tick: Tick<'_>) -> Result<String> {
+        self.append_below(self.leaf_id().map(str::to_owned), kind, payload, tick)
+    }
+
+    /// Moves the leaf to an entry, or to none, and appends a summary of the branch that was left; gives its id.
+    ///
+    /// `payload` is what goes behind the `fromId`, as for [`Self::append`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSuchEntry`] for an unknown id, and as for [`Self::append`].
+    pub fn append_summary(&mut self, to: Option<&str>, payload: &[u8], tick: Tick<'_>) -> Result<String> {
+        to.map(|id| self.node(id)).transpose()?;
+        let mut with_from = b"{\"fromId\":".to_vec();
+        with_from.extend(quoted(self.leaf_id().unwrap_or(NO_LEAF)));
+        push_members(&mut with_from, payload);
+        self.append_below(to.map(str::to_owned), "branch_summary", &with_from, tick)
+    }
+
+    fn append_below(
+        &mut self,
+        parent_id: Option<String>,
+        kind: &str,
+        payload: &[u8],
+        tick: Tick<'_>,
+    ) -> Result<String> {
         if self.options.read_only {
             return Err(Error::ReadOnly { path: self.shown_path() });
         }
-        let parent_id = match parent {
-            Parent::Leaf => self.leaf_id().map(str::to_owned),
-            Parent::Entry(id) => id.map(|id| self.node(id).map(|_| id.to_owned())).transpose()?,
-        };
         let new = NewEntry { kind, parent_id, payload };
         match self.home.clone() {
             Home::File(path) => self.append_to_file(&path, &new, tick),
@@ -118,7 +139,7 @@ impl Session {
         let bytes = parts.concat();
         write::append(draft.file(), 0, &bytes, false).map_err(io)?;
         let file = match replacing {
-            Replacing::EmptyFile => draft.replace(&path)?,
+            Replacing::EmptyFile => draft.replace(&path, || Ok(()))?,
             Replacing::Nothing => draft.create(&path, self.options.fsync)?,
         };
         let stamp = Stamp::of(&file.metadata().map_err(io)?);

@@ -92,8 +92,7 @@ pub(super) fn migrate_file(session: &Session, tick: Tick<'_>) -> Result<()> {
     }
     writer.copy(source, done, size)?;
     writer.flush()?;
-    check()?;
-    let new = draft.replace(&target)?;
+    let new = draft.replace(&target, check)?;
     carry_over(&locked, size, &new).map_err(Error::io(&path))
 }
 

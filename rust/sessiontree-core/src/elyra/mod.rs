@@ -33,7 +33,6 @@ use crate::error::{Damage, Error, Result};
 use crate::info::{SessionInfo, Stamp};
 use crate::lines::{Buffer, Lines};
 use crate::usage::{IdentityKeys, Record};
-pub use append::Parent;
 pub use context::Context;
 pub use copy::fork;
 pub use entry::Kind;

@@ -132,18 +132,18 @@ impl Draft {
         if fsync {
             self.file.sync_all().map_err(io)?;
         }
-        match fs::hard_link(&self.path, target) {
+        let file = match fs::hard_link(&self.path, target) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 return Err(Error::NameTaken { path: target.to_owned() });
             }
             // A file system without hard links.
-            Err(error) if is_refused(&error) => return self.copy_to(target, fsync),
-            linked => linked.map_err(io)?,
-        }
+            Err(error) if is_refused(&error) => self.copy_to(target, fsync)?,
+            linked => linked.map(|()| Arc::clone(&self.file)).map_err(io)?,
+        };
         if fsync {
             sync_folder(target)?;
         }
-        Ok(Arc::clone(&self.file))
+        Ok(file)
     }
 
     /// Writes the file once more, under its name: where a crash meets this, it leaves a part.
@@ -162,12 +162,20 @@ impl Draft {
         })
     }
 
-    /// Puts the file in the place of another one, synced, with that one's permissions.
-    pub(super) fn replace(self, target: &Path) -> Result<Arc<File>> {
+    /// Puts the file in the place of another one, synced, with that one's permissions and, if we may, owner.
+    ///
+    /// `last_look` is called just before, and may think better of it.
+    pub(super) fn replace(self, target: &Path, last_look: impl FnOnce() -> Result<()>) -> Result<Arc<File>> {
         let io = |error| Error::io(target)(error);
-        let permissions = fs::metadata(target).map_err(io)?.permissions();
-        self.file.set_permissions(permissions).map_err(io)?;
+        let metadata = fs::metadata(target).map_err(io)?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::{MetadataExt, fchown};
+            _ = fchown(&*self.file, Some(metadata.uid()), Some(metadata.gid()));
+        }
+        self.file.set_permissions(metadata.permissions()).map_err(io)?;
         self.file.sync_all().map_err(io)?;
+        last_look()?;
         fs::rename(&self.path, target).map_err(io)?;
         sync_folder(target)?;
         Ok(Arc::clone(&self.file))
