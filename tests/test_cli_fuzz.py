@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 import strategies
 from cli_support import dangerous
-from reference_json import decode
+from reference_json import decode, string
 from sessiontree import SessionManager, scan
 from sessiontree.cli import main
 
@@ -55,10 +55,10 @@ def test_whatever_a_file_holds_is_printed(path: Path, data: bytes) -> None:
     with SessionManager.open(path, read_only=True) as session:
         branch = [entry.id for entry in session.get_branch()]
         ids = {entry.id for entry in session.get_entries()} - {None}
-        roles = [message.get("role") for message in session.build_session_context().messages]
+        roles = [string(message, "role") for message in session.build_session_context().messages]
     drawn = rows(code, "tree", str(path))
     assert len(drawn) == len(ids)
     assert {row["id"] for row in drawn} == ids
     assert {row["id"] for row in drawn if row["onBranch"]} == set(branch)
     assert [record.get("id") for record in rows(code, "show", str(path))[1:]] == branch
-    assert [message.get("role") for message in rows(code, "context", str(path))] == roles
+    assert [string(message, "role") for message in rows(code, "context", str(path))] == roles
