@@ -55,7 +55,7 @@ def test_whatever_a_file_holds_is_printed(path: Path, data: bytes) -> None:
     with SessionManager.open(path, read_only=True) as session:
         branch = [entry.id for entry in session.get_branch()]
         ids = {entry.id for entry in session.get_entries()} - {None}
-        roles = [string(message, "role") for message in session.build_session_context().messages]
+        roles = [string(dict(message), "role") for message in session.build_session_context().messages]
     drawn = rows(code, "tree", str(path))
     assert len(drawn) == len(ids)
     assert {row["id"] for row in drawn} == ids

@@ -5,6 +5,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, final
 
+from typing_extensions import disjoint_base
+
 from ._types import HeaderRow, Layout, OnProgress, ScanRow, StrPath
 from .errors import Damage
 from .messages import AgentMessage, MessageUsage, SystemMessage
@@ -109,6 +111,7 @@ class SessionInfo:
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
 
+@disjoint_base
 class Entry:
     """One entry of a session.
 

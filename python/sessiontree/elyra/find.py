@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
-import subprocess
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
@@ -89,6 +87,9 @@ def delete(path: Path) -> Deleted:
     Raises:
         OSError: It can be neither moved nor removed.
     """
+    import shutil  # late, and so are the others: hardly any program deletes
+    import subprocess
+
     path = Path(os.path.abspath(path))  # noqa: PTH100  a link is deleted, not what it points at
     if (program := shutil.which("trash")) is not None:
         with suppress(OSError):  # a program that cannot be started is none
@@ -96,7 +97,7 @@ def delete(path: Path) -> Deleted:
         if not os.path.lexists(path):
             return "trashed"
     try:
-        from send2trash import send2trash  # late: hardly any program deletes
+        from send2trash import send2trash
 
         send2trash(path)
     except (ImportError, OSError):

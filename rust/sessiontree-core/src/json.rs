@@ -7,6 +7,8 @@
 
 use std::borrow::Cow;
 
+use crate::strings::{BLOCK, Masks, escaped};
+
 /// A stretch of a line; `u32`, because a line ends at 512 MiB (`lines::MAX_LINE`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
@@ -77,12 +79,16 @@ pub(crate) struct Scanner<'a> {
     at: usize,
     nesting: &'a mut Nesting,
     has_surrogates: bool,
+    /// The number of the block whose masks are kept, and these.
+    block: usize,
+    masks: Masks,
 }
 
 impl<'a> Scanner<'a> {
     pub(crate) fn new(text: &'a [u8], nesting: &'a mut Nesting) -> Self {
         nesting.depth = 0;
-        Self { text, at: 0, nesting, has_surrogates: false }
+        let masks = Masks::default();
+        Self { text, at: 0, nesting, has_surrogates: false, block: usize::MAX, masks }
     }
 
     /// Whether a string that was passed escapes a surrogate, be it half of a pair.
@@ -251,38 +257,72 @@ impl<'a> Scanner<'a> {
     /// Passes the string ahead. The span has its quotes.
     fn string(&mut self) -> Result<Span, Flaw> {
         let start = self.at;
-        self.at += 1;
-        loop {
-            self.at += plain_run(&self.text[self.at..]);
-            match self.peek() {
-                Some(b'"') => {
-                    self.at += 1;
-                    return Ok(Span::new(start, self.at));
-                }
-                Some(b'\\') => self.escape()?,
-                _ => return Err(self.flaw("a control character stands inside a string")),
+        let (mut block, mut is_first_escaped) = ((start + 1) / BLOCK, false);
+        let mut live = u64::MAX << ((start + 1) % BLOCK);
+        while block * BLOCK < self.text.len() {
+            let masks = self.masks(block);
+            let backslashes = masks.backslashes & live;
+            let escaped =
+                if backslashes == 0 && !is_first_escaped { 0 } else { escaped(backslashes, &mut is_first_escaped) };
+            let quotes = masks.quotes & live & !escaped;
+            // Up to the first quote that ends it, or all.
+            let inside = live & quotes.wrapping_sub(1) & !quotes;
+            // Most escapes are of these, and need no closer look.
+            let odd = escaped & inside & !(masks.quotes | masks.backslashes | masks.letters);
+            let controls = masks.controls & inside;
+            if odd | controls != 0 {
+                self.check_odd(block * BLOCK, odd, controls)?;
             }
+            if quotes != 0 {
+                self.at = block * BLOCK + quotes.trailing_zeros() as usize + 1;
+                return Ok(Span::new(start, self.at));
+            }
+            live = u64::MAX;
+            block += 1;
         }
+        self.at = self.text.len();
+        Err(self.flaw("the string has no end"))
     }
 
-    fn escape(&mut self) -> Result<(), Flaw> {
-        self.at += 1;
-        match self.peek() {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
-            Some(b'u') => {
-                self.at += 1;
-                self.has_surrogates |=
-                    matches!(self.text[self.at..], [b'd' | b'D', b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F', ..]);
-                for _ in 0..4 {
-                    if !self.peek().is_some_and(|byte| byte.is_ascii_hexdigit()) {
-                        return Err(self.flaw("expected four hex digits after \\u"));
-                    }
-                    self.at += 1;
-                }
+    /// The masks of a block of the text; the one that was asked for last is kept.
+    fn masks(&mut self, block: usize) -> Masks {
+        if self.block != block {
+            (self.block, self.masks) = (block, Masks::of(self.text, block * BLOCK));
+        }
+        self.masks
+    }
+
+    /// Checks what is odd in a block's part of a string: escaped bytes, and control characters, which may not be there.
+    #[cold]
+    fn check_odd(&mut self, start: usize, mut escaped: u64, controls: u64) -> Result<(), Flaw> {
+        while escaped != 0 {
+            let at = start + escaped.trailing_zeros() as usize;
+            match self.text.get(at..).unwrap_or_default() {
+                [b'/' | b'b' | b'f', ..] => {}
+                [b'u', digits @ ..] => self.check_digits(at + 1, digits)?,
+                _ => return Err(self.flaw_at(at, "no such escape")),
             }
-            _ => return Err(self.flaw("no such escape")),
+            escaped &= escaped - 1;
+        }
+        if controls != 0 {
+            let at = start + controls.trailing_zeros() as usize;
+            return Err(self.flaw_at(at, "a control character stands inside a string"));
         }
         Ok(())
+    }
+
+    fn check_digits(&mut self, at: usize, digits: &[u8]) -> Result<(), Flaw> {
+        let count = digits.iter().take(4).take_while(|digit| digit.is_ascii_hexdigit()).count();
+        if count < 4 {
+            return Err(self.flaw_at(at + count, "expected four hex digits after \\u"));
+        }
+        self.has_surrogates |= matches!(digits, [b'd' | b'D', b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F', ..]);
+        Ok(())
+    }
+
+    fn flaw_at(&mut self, at: usize, what: &'static str) -> Flaw {
+        self.at = at;
+        self.flaw(what)
     }
 
     fn number(&mut self) -> Result<(), Flaw> {
@@ -314,32 +354,6 @@ impl<'a> Scanner<'a> {
         }
         Ok(())
     }
-}
-
-const EIGHTH: u64 = 0x0101_0101_0101_0101;
-const HIGH: u64 = 0x8080_8080_8080_8080;
-
-/// How many bytes from the start are neither quote, backslash nor control character.
-///
-/// Eight bytes at a time: subtracting one from a byte that is zero borrows and so sets its high bit, and a byte xor a
-/// quote is zero where it is a quote. A borrow can mark a byte wrongly only above one that is marked rightly, and the
-/// lowest mark alone is looked at.
-fn plain_run(bytes: &[u8]) -> usize {
-    let (words, rest) = bytes.as_chunks::<8>();
-    for (index, &word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(word);
-        let quote = word ^ (EIGHTH * u64::from(b'"'));
-        let backslash = word ^ (EIGHTH * u64::from(b'\\'));
-        let marks = (quote.wrapping_sub(EIGHTH) & !quote
-            | backslash.wrapping_sub(EIGHTH) & !backslash
-            | word.wrapping_sub(EIGHTH * 0x20) & !word)
-            & HIGH;
-        if marks != 0 {
-            return index * 8 + marks.trailing_zeros() as usize / 8;
-        }
-    }
-    let special = |&byte: &u8| byte == b'"' || byte == b'\\' || byte < 0x20;
-    words.len() * 8 + rest.iter().position(special).unwrap_or(rest.len())
 }
 
 /// Whether the value is a string, by its first byte; the value has been scanned.
@@ -472,12 +486,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn plain_runs_end_at_the_first_special_byte(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
-            let special = |&byte: &u8| byte == b'"' || byte == b'\\' || byte < 0x20;
-            prop_assert_eq!(plain_run(&bytes), bytes.iter().position(special).unwrap_or(bytes.len()));
-        }
-
         #[test]
         fn agrees_with_serde_json(text in r#"([\[\]{},:"\\ \t]|"a"|"k":|true|null|-|0|1|\.5|[eE]|\\u00e9|é){0,24}"#) {
             let theirs = serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok();
