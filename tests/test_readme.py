@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sessiontree import SessionManager
 from sessiontree.cli import main
 from sessiontree.elyra.paths import project_dir
 from support import write
@@ -32,13 +33,19 @@ def test_the_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
     exec(compile(code, "README.md", "exec"), {})
     said = capsys.readouterr().out.splitlines()
     assert said[0] == "2026-01-05 10:00:00+00:00 Tidy up 0.0"
-    assert said[1:2] == ["1 0"]
-    assert said[2].startswith(f"{path}:3: ")
+    assert said[1].startswith(f"{path}:3: ")
+    assert (
+        path.read_text(encoding="utf-8")
+        .splitlines()[-1]
+        .endswith('"message":{"role":"user","content":"Where were we?"}}')
+    )
 
 
 def test_the_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ELYRA_CODING_AGENT_DIR", str(tmp_path))
     monkeypatch.chdir(tmp_path)
+    session = SessionManager.create(tmp_path)
+    session.append_message({"role": "user", "content": "Hello"})
     (commands,) = blocks("sh")
     lines = [line.split("#")[0].split() for line in commands.splitlines()]
     assert len(lines) > 3
