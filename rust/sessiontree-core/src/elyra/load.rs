@@ -65,6 +65,11 @@ pub type Tick<'a> = &'a mut dyn FnMut() -> ControlFlow<()>;
 
 /// Reads the first `size` bytes of a file, on at most `threads` threads.
 pub(super) fn load(file: &File, size: u64, threads: Option<usize>, tick: Tick<'_>) -> Result<Loaded, Failure> {
+    let limit = workers::limit();
+    load_in_regions(file, size, REGION, threads.unwrap_or(limit).min(limit), tick)
+}
+
+fn load_in_regions(file: &File, size: u64, region: u64, threads: usize, tick: Tick<'_>) -> Result<Loaded, Failure> {
     let mut buffer = Buffer::default();
     let (mut head, mut reports, place) = read_head(file, size, &mut buffer)?;
     let mut entries = Entries::new(&head.header.id, head.header.version);
@@ -81,9 +86,8 @@ pub(super) fn load(file: &File, size: u64, threads: Option<usize>, tick: Tick<'_
         lines += batch.lines;
     };
     let body = place.offset..size;
-    let threads = threads.unwrap_or(usize::MAX).min(workers::limit());
-    if threads > 1 && body.end.saturating_sub(body.start) > REGION {
-        read_regions(file, body, threads, &mut add, tick)?;
+    if threads > 1 && body.end.saturating_sub(body.start) > region {
+        read_regions(file, body, region, threads, &mut add, tick)?;
     } else {
         add(read_region(file, body.clone(), body, &mut buffer, &AtomicBool::new(false))?);
     }
@@ -192,26 +196,27 @@ fn read_region(
     Ok(batch)
 }
 
-/// Reads the body's regions on several threads, and calls `add` for each in order.
+/// Reads the body in regions of that size, on several threads, and calls `add` for each in order.
 fn read_regions(
     file: &File,
     body: Range<u64>,
+    size: u64,
     threads: usize,
     add: &mut dyn FnMut(Batch),
     tick: Tick<'_>,
 ) -> Result<(), Failure> {
-    let count = (body.end - body.start).div_ceil(REGION);
+    let count = (body.end - body.start).div_ceil(size);
     let next = AtomicU64::new(0);
     let is_stopped = AtomicBool::new(false);
     let work = |sender: SyncSender<(u64, io::Result<Batch>)>| {
         let mut buffer = Buffer::default();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let start = body.start + number.saturating_mul(REGION);
+            let start = body.start + number.saturating_mul(size);
             if start >= body.end {
                 return;
             }
-            let region = start..body.end.min(start + REGION);
+            let region = start..body.end.min(start + size);
             let Some(_permit) = Permit::acquire(workers::limit(), || is_stopped.load(Ordering::Relaxed)) else {
                 return;
             };
@@ -288,4 +293,68 @@ pub(super) fn read_at(file: &File, into: &mut [u8], offset: u64) -> io::Result<u
     return std::os::unix::fs::FileExt::read_at(file, into, offset);
     #[cfg(windows)]
     return std::os::windows::fs::FileExt::seek_read(file, into, offset);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::path::Path;
+
+    use super::*;
+    use proptest::prelude::*;
+
+    /// All that was read, in words.
+    fn told(text: &str, region: u64, threads: usize) -> String {
+        let _alone = workers::IN_USE.lock();
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        let mut tick = || ControlFlow::Continue(());
+        match load_in_regions(&file, text.len() as u64, region, threads, &mut tick) {
+            Ok(Loaded { header, header_span, entries, reports, lines, .. }) => {
+                let ids: Vec<_> = (0..entries.rows().len()).map(|row| entries.ids(row)).collect();
+                let damage = reports.into_damage(Path::new(""));
+                format!("{header:?} {header_span:?} {:?} {ids:?} {damage:?} {lines}", entries.rows())
+            }
+            Err(failure) => format!("{failure:?}"),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn regions_and_threads_change_nothing(
+            version in 1..4,
+            lines in proptest::collection::vec(
+                prop_oneof![
+                    r#"\{"type":"message","id":"[a-d]","parentId":"[a-d]"\}"#,
+                    r#"\{"type":"label","id":"[a-d]","label":"x{0,40}"\} ?(\{"id":"[a-d]"\})?"#,
+                    r#"\{"type":"session","id":"t"\}"#,
+                    r"\x00{0,2}[ \t\r]{0,3}",
+                    r#"[{}"a\n]{0,20}"#,
+                ],
+                0..40,
+            ),
+            region in 1_u64..100,
+            threads in 2_usize..5,
+            is_ended: bool,
+        ) {
+            let mut text = format!("{{\"type\":\"session\",\"id\":\"s\",\"version\":{version}}}\n{}", lines.join("\n"));
+            if is_ended {
+                text.push('\n');
+            }
+            prop_assert_eq!(told(&text, region, threads), told(&text, u64::MAX, 1));
+        }
+    }
+
+    #[test]
+    fn what_the_caller_breaks_off_ends() {
+        let _alone = workers::IN_USE.lock();
+        let mut file = tempfile::tempfile().unwrap();
+        let line = b"{\"type\":\"session\",\"id\":\"s\"}\n";
+        file.write_all(&line.repeat(200_000)).unwrap();
+        let size = file.metadata().unwrap().len();
+        // Every permit is taken, so the threads wait, and the caller is asked.
+        let _permits: Vec<_> = (0..workers::limit()).map(|_| Permit::acquire(usize::MAX, || false)).collect();
+        let failure = load_in_regions(&file, size, 1000, 2, &mut || ControlFlow::Break(())).unwrap_err();
+        assert!(matches!(failure, Failure::Stopped));
+    }
 }
