@@ -334,3 +334,21 @@ def test_tree_nodes_are_views(path: Path) -> None:
     assert "e3" not in repr(root)
     with pytest.raises(TypeError):
         pickle.dumps(root)
+
+
+def test_a_tree_is_drawn_for_a_notebook_and_cannot_act_there() -> None:
+    manager = SessionManager.in_memory()
+    first = manager.append_custom_entry("a")
+    manager.append_label_change(first, "<script>alert(1)</script>")
+    for _ in range(2):
+        manager.branch(first)
+        manager.append_custom_entry("b")
+    [root] = manager.get_tree()
+    drawn = root._repr_html_()
+    assert "[&lt;script&gt;alert(1)&lt;/script&gt;]" in drawn
+    assert [line.count("  ") for line in drawn.splitlines()] == [0, 1, 1, 1]
+    for _ in range(300):
+        manager.append_custom_entry("c")
+    assert len(root._repr_html_().splitlines()) == 4, "a view of the tree as it was"
+    [root] = manager.get_tree()
+    assert len(root._repr_html_().splitlines()) == 201

@@ -353,6 +353,8 @@ class TreeNode:
         """When the label was given (UTC); None without one, and when that cannot be read."""
     def to_dict(self) -> list[dict[str, Any]]:
         """This node and all below it as a flat list of plain JSON values, parents first: depth is no limit."""
+    def _repr_html_(self) -> str:
+        """The node and what is below it, drawn for a notebook: the first 200, indented at forks."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 

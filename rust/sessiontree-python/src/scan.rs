@@ -37,7 +37,7 @@ pub(crate) fn scan(
 }
 
 /// A number of threads, of which the core takes no more than there are processors.
-fn thread_count(threads: &Bound<'_, PyAny>) -> PyResult<usize> {
+pub(crate) fn thread_count(threads: &Bound<'_, PyAny>) -> PyResult<usize> {
     let threads = threads.cast::<PyInt>().map_err(|_| PyTypeError::new_err("threads: expected an int, or None"))?;
     if threads.lt(1)? {
         return Err(PyValueError::new_err(format!("threads is {threads}: expected at least 1, or None")));

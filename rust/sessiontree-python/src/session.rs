@@ -10,6 +10,7 @@ use sessiontree_core as core;
 use crate::call::{call, call_long};
 use crate::entries::{to_list, to_python};
 use crate::rows;
+use crate::scan::{self, thread_count};
 use crate::tree::TreeNode;
 
 /// A session that is open. Calls from several threads wait for each other, Python's lock released.
@@ -71,8 +72,9 @@ pub(crate) fn open_session(
     read_only: bool,
     strict: bool,
     fsync: bool,
-    threads: Option<usize>,
+    threads: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Session> {
+    let threads = threads.map(|threads| thread_count(&threads)).transpose()?;
     let options = core::OpenOptions { read_only, strict, fsync, threads };
     call_long(py, |tick| core::OpenSession::open(&path, &cwd, options, tick)).map(Session::from)
 }
@@ -118,7 +120,7 @@ pub(crate) fn find_headers(
     py: Python<'_>,
     sources: Vec<(String, PathBuf)>,
 ) -> PyResult<Vec<(PathBuf, String, String, i64)>> {
-    let sources = crate::scan::sources(sources)?;
+    let sources = scan::sources(sources)?;
     let found = call_long(py, |tick| core::find_headers(&sources, tick))?;
     let row = |found: core::FoundHeader| (found.path, found.header.id, found.header.cwd, found.modified_ns);
     Ok(found.into_iter().map(row).collect())

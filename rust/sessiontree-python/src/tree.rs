@@ -35,6 +35,10 @@ impl TreeNode {
     }
 }
 
+/// How many nodes a drawing shows, and how far it indents.
+const SHOWN: usize = 200;
+const DEEPEST: usize = 40;
+
 #[pymethods]
 impl TreeNode {
     /// The entry that stands here.
@@ -79,6 +83,25 @@ impl TreeNode {
             ahead.extend(self.tree.children(node).iter().rev());
         }
         Ok(rows)
+    }
+
+    /// The node and what is below it, drawn for a notebook: the first 200, indented at forks.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let (mut lines, mut ahead) = (Vec::new(), vec![(self.node, 0_usize)]);
+        while let Some((node, depth)) = ahead.pop() {
+            if lines.len() == SHOWN {
+                lines.push("…".to_owned());
+                break;
+            }
+            let (entry, children) = (self.tree.entry(node), self.tree.children(node));
+            let label = self.tree.label(node).map(|label| format!(" [{}]", label.text)).unwrap_or_default();
+            let (id, kind) = (entry.id.as_deref().unwrap_or_default(), entry.kind.name().unwrap_or("entry"));
+            lines.push(format!("{}{id} {kind}{label}", "  ".repeat(depth.min(DEEPEST))));
+            let depth = depth + usize::from(children.len() > 1);
+            ahead.extend(children.iter().rev().map(|&child| (child, depth)));
+        }
+        let escaped: String = py.import("html")?.call_method1("escape", (lines.join("\n"),))?.extract()?;
+        Ok(format!("<pre>{escaped}</pre>"))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
