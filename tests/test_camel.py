@@ -342,3 +342,12 @@ def test_all_that_the_stub_has_is_there() -> None:
             if isinstance(member, ast.FunctionDef):
                 there = getattr(camel, node.name)
                 assert hasattr(there, member.name), f"{node.name}.{member.name}"
+
+
+def test_details_are_no_options() -> None:
+    manager = camel.SessionManager.inMemory()
+    id = manager.appendMessage({"role": "user", "content": "Hello"})
+    manager.appendCompaction("S", id, 5, {"readFiles": []})
+    leaf = manager.getLeafEntry()
+    assert isinstance(leaf, sessiontree.CompactionEntry)
+    assert leaf.details == {"readFiles": []}

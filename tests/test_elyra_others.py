@@ -353,3 +353,19 @@ def test_a_session_that_is_not_there_yet_is_no_conflict(tmp_path: Path) -> None:
         assert manager.refresh() == []
         manager.append_model_change("acme", "acme-1")
         assert manager.refresh() == []
+
+
+def test_a_file_whose_lines_have_moved_is_a_conflict_even_where_its_end_is_the_same(path: Path) -> None:
+    lines = [line(header()), *(line(entry(f"a{n}", None, message=user("x" * 9))) for n in range(2))]
+    rest = b"".join(line(entry(f"b{n}", "a1", message=user("y" * 600))) for n in range(3))
+    path.write_bytes(b"".join(lines) + rest)
+    with SessionManager.open(path, read_only=True) as manager:
+        first = manager.get_entries()[0]
+        longer = line(entry("a0", None, message=user("x" * 12)))
+        shorter = line(entry("a1", None, message=user("x" * 6)))
+        path.write_bytes(lines[0] + longer + shorter + rest + line(entry("c", "b2", message=user())))
+        with pytest.raises(ConflictError):
+            _ = first.raw
+        manager.branch("b2")
+        with pytest.raises(ConflictError):
+            manager.build_session_context()

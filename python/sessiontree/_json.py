@@ -53,7 +53,8 @@ def encode(value: object) -> bytes:
     Infinite numbers and NaN become null, as `JSON.stringify` has it; half a surrogate pair is escaped.
 
     Args:
-        value: Plain JSON values: dicts with text keys, lists, tuples, texts, numbers, booleans, None.
+        value: Plain JSON values: dicts with text keys, lists, tuples, texts, numbers, booleans, None. An enum's member
+            is written as its value, and a UUID as its text.
 
     Raises:
         TypeError: It is anything else.
@@ -61,9 +62,8 @@ def encode(value: object) -> bytes:
     """
     import orjson
 
-    options = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
     try:
-        return orjson.dumps(value, option=options)
+        return orjson.dumps(value, option=orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME)
     except TypeError:
         from . import _json_iterative
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from enum import Enum
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import TYPE_CHECKING, Any, cast
+from uuid import UUID
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -163,7 +165,7 @@ def encode(value: object, *, escaped: bool = False) -> str:
                 continue
             parts.append("" if is_first else ",")
             if end == "}":
-                if type(key) is not str:
+                if not isinstance(key, str):
                     raise TypeError(f"a key is {key!r}: expected a text")
                 parts.append(quoted(key) + ":")
             break
@@ -184,12 +186,16 @@ def _numbered(pairs: Iterable[tuple[object, object]]) -> Iterator[tuple[object, 
 
 
 def _scalar_text(value: object, quoted: Callable[[str], str]) -> str:
-    if type(value) is str:
+    if isinstance(value, Enum):
+        return _scalar_text(value.value, quoted)
+    if isinstance(value, str):
         return quoted(value)
+    if isinstance(value, UUID):
+        return quoted(str(value))
     if value is None or isinstance(value, bool):
         return json.dumps(value)
-    if type(value) is int:
-        return str(value)
-    if type(value) is float:
-        return repr(value) if value - value == 0 else "null"
+    if isinstance(value, int):
+        return int.__repr__(value)
+    if isinstance(value, float):
+        return float.__repr__(value) if value - value == 0 else "null"
     raise TypeError(f"not a JSON value: {type(value).__name__}")

@@ -15,6 +15,7 @@ from .usage import Usage
 __all__ = [
     "BranchSummaryEntry",
     "CompactionEntry",
+    "Context",
     "ContextEditEntry",
     "CustomEntry",
     "CustomMessageEntry",
@@ -352,11 +353,29 @@ class TreeNode:
     def label_timestamp(self) -> datetime | None:
         """When the label was given (UTC); None without one, and when that cannot be read."""
     def to_dict(self) -> list[dict[str, Any]]:
-        """This node and all below it as a flat list of plain JSON values, parents first: depth is no limit."""
+        """This node and all below it as a flat list of plain JSON values, parents first: depth is no limit.
+
+        `parent_id` is the parent's in this list: None for this node.
+        """
     def _repr_html_(self) -> str:
         """The node and what is below it, drawn for a notebook: the first 200, indented at forks."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+
+@final
+class Context:
+    """What a model is sent of a branch, as it was when this was made."""
+
+    @property
+    def thinking_level(self) -> str:
+        """The thinking level."""
+    @property
+    def model(self) -> tuple[str, str] | None:
+        """Provider and model, or None."""
+    def joined(self) -> bytes:
+        """The messages as one JSON array."""
+    def parts(self) -> list[bytes]:
+        """The messages' JSON, one by one."""
 
 @final
 class Session:
@@ -393,10 +412,10 @@ class Session:
         """The roots of the tree."""
     def label(self, id: str) -> str | None:
         """The label of an entry, or None."""
-    def context(self) -> tuple[bytes, str, tuple[str, str] | None]:
-        """The messages of the context as one JSON array; the thinking level; provider and model, or None."""
-    def context_messages(self) -> list[bytes]:
-        """The messages of the context as JSON, one by one."""
+    def context(self) -> Context:
+        """What a model is sent of the branch to the leaf."""
+    def is_on_branch(self, id: str) -> bool:
+        """Whether an entry is on the branch to the leaf."""
     def usage(self, branch_only: bool) -> Usage:
         """Tokens and cost: of all entries, or of the branch to the leaf alone."""
     def damage(self) -> list[Damage]:

@@ -285,6 +285,9 @@ class _ContinueRecentOptions(TypedDict, total=False):
     agentDir: StrPath | None
     fsync: bool
 
+class _InMemoryOptions(TypedDict, total=False):
+    fsync: bool
+
 class _ForkFromOptions(TypedDict, total=False):
     id: str | None
     agentDir: StrPath | None
@@ -311,9 +314,6 @@ class _DeleteOptions(TypedDict, total=False):
 class _NewSessionOptions(TypedDict, total=False):
     parentSession: StrPath | None
     id: str | None
-
-class _AppendCompactionOptions(TypedDict, total=False):
-    systemMessage: Mapping[str, Any] | None
 
 class SessionManager(sessiontree.SessionManager):
     """Finds and lists sessions."""
@@ -374,9 +374,16 @@ class SessionManager(sessiontree.SessionManager):
     @overload
     @classmethod
     def continueRecent(cls, cwd: StrPath, sessionDir: StrPath | None, options: _ContinueRecentOptions, /) -> Self: ...
+    @overload
     @classmethod
-    def inMemory(cls, cwd: StrPath | None = None) -> Self:
+    def inMemory(cls, cwd: StrPath | None = None, *, fsync: bool = False) -> Self:
         """Start a session that has no file."""
+    @overload
+    @classmethod
+    def inMemory(cls, options: _InMemoryOptions, /) -> Self: ...
+    @overload
+    @classmethod
+    def inMemory(cls, cwd: StrPath | None, options: _InMemoryOptions, /) -> Self: ...
     @overload
     @classmethod
     def forkFrom(
@@ -500,7 +507,6 @@ class SessionManager(sessiontree.SessionManager):
         """Record that the thinking level is another one."""
     def appendModelChange(self, provider: str, modelId: str) -> str:
         """Record that the model is another one."""
-    @overload
     def appendCompaction(
         self,
         summary: str,
@@ -508,40 +514,8 @@ class SessionManager(sessiontree.SessionManager):
         tokensBefore: int,
         details: object = None,
         fromHook: bool | None = None,
-        *,
-        systemMessage: Mapping[str, Any] | None = None,
     ) -> str:
         """Append a summary of what stands before."""
-    @overload
-    def appendCompaction(
-        self,
-        summary: str,
-        firstKeptEntryId: str,
-        tokensBefore: int,
-        options: _AppendCompactionOptions,
-        /,
-    ) -> str: ...
-    @overload
-    def appendCompaction(
-        self,
-        summary: str,
-        firstKeptEntryId: str,
-        tokensBefore: int,
-        details: object,
-        options: _AppendCompactionOptions,
-        /,
-    ) -> str: ...
-    @overload
-    def appendCompaction(
-        self,
-        summary: str,
-        firstKeptEntryId: str,
-        tokensBefore: int,
-        details: object,
-        fromHook: bool | None,
-        options: _AppendCompactionOptions,
-        /,
-    ) -> str: ...
     def appendCustomEntry(self, customType: str, data: object = None) -> str:
         """Append state of an extension, which the model does not see."""
     def appendSessionInfo(self, name: str) -> str:

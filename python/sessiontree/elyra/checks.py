@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from .._native import CustomMessageEntry, MessageEntry
 from ..errors import InvalidNameError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from .._native import Entry
 
 _EDITABLE = frozenset({"user", "assistant", "toolResult"})
@@ -60,10 +59,10 @@ def count(value: object, name: str) -> int:
 
 
 def mapping(value: object, name: str) -> dict[str, Any]:
-    """A dict, as JSON can have it."""
-    if isinstance(value, dict):
-        return cast("dict[str, Any]", value)
-    raise TypeError(f"{name}: expected a dict, found {type(value).__name__}")
+    """A mapping, as the dict that JSON can have."""
+    if isinstance(value, Mapping):
+        return dict(cast("Mapping[str, Any]", value))
+    raise TypeError(f"{name}: expected a mapping, found {type(value).__name__}")
 
 
 def content(value: object, name: str) -> str | list[object]:
@@ -93,9 +92,8 @@ def replacement(value: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return found
 
 
-def editable(target_id: str, branch: Sequence[Entry]) -> None:
-    """Whether the entry is on the branch, and gives a message that can be edited."""
-    target = next((entry for entry in branch if entry.id == target_id), None)
+def editable(target_id: str, target: Entry | None) -> None:
+    """Whether the entry, None if it is not on the branch, gives a message that can be edited."""
     if target is None:
         raise ValueError(f"the entry {target_id!r} is not on the branch to the leaf")
     own = target.message if isinstance(target, MessageEntry) else None

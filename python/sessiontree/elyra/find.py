@@ -90,7 +90,7 @@ def delete(path: Path) -> Deleted:
     import shutil  # late, and so are the others: hardly any program deletes
     import subprocess
 
-    path = Path(os.path.abspath(path))  # noqa: PTH100  a link is deleted, not what it points at
+    path = paths.absolute(path)  # a link is deleted, not what it points at
     if (program := shutil.which("trash")) is not None:
         with suppress(OSError):  # a program that cannot be started is none
             subprocess.run([program, str(path)], stdin=subprocess.DEVNULL, capture_output=True, check=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -106,7 +105,7 @@ class SessionManager(OpenSession):
         Rule: Elyra session format, "Static Creation Methods".
         """
         own_cwd = None if cwd is None else paths.absolute_cwd(cwd)
-        folder = None if session_dir is None else Path(session_dir)
+        folder = None if session_dir is None else paths.absolute(session_dir)
         session = _open(path, own_cwd, read_only=read_only, strict=strict, fsync=fsync, threads=threads)
         own_cwd = own_cwd or session.cwd or paths.current_cwd()
         return cls._of(session, own_cwd, folder, read_only=read_only, fsync=fsync)
@@ -142,11 +141,12 @@ class SessionManager(OpenSession):
         return cls.open(latest.path, folder, cwd=cwd, fsync=fsync)
 
     @classmethod
-    def in_memory(cls, cwd: StrPath | None = None) -> Self:
+    def in_memory(cls, cwd: StrPath | None = None, *, fsync: bool = False) -> Self:
         """Start a session that has no file.
 
         Args:
             cwd: The working directory for its header; None means the current one.
+            fsync: As for `create`, should `set_session_file` give it a file.
 
         Rule: Elyra session format, "Static Creation Methods".
         """
@@ -158,7 +158,7 @@ class SessionManager(OpenSession):
             path=None,
             fsync=False,
         )
-        return cls._of(session, session.cwd, None)
+        return cls._of(session, session.cwd, None, fsync=fsync)
 
     @classmethod
     def fork_from(
@@ -193,9 +193,9 @@ class SessionManager(OpenSession):
         Rule: Elyra session format, "Static Creation Methods".
         """
         (_, folder), _ = paths.project_source(target_cwd, session_dir, agent_dir)
-        source = os.path.abspath(source_path)  # noqa: PTH100  no links resolved
+        source = paths.absolute(source_path)
         session = _native.fork_session(
-            Path(source),
+            source,
             id=checks.session_id(id),
             cwd=paths.absolute_cwd(target_cwd),
             parent_session=paths.text(source),
@@ -360,7 +360,7 @@ class SessionManager(OpenSession):
         return self.get_session_file()
 
     def set_session_file(self, path: StrPath) -> None:
-        """Go on with another session file; the options, the cwd and the folder stay what they were given as.
+        """Go on with another session file; cwd, folder, `read_only` and `fsync` stay what they were.
 
         Args:
             path: As for `open`.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from .. import _json
 from ..context import Model, SessionContext
-from ..errors import EntryNotFoundError, ReadOnlyError
+from ..errors import ConflictError, EntryNotFoundError, ReadOnlyError
 from . import checks
 from .header import SessionHeader
 
@@ -32,13 +32,16 @@ class OpenSession:
     Several threads may use one, and several processes may append to one file.
     """
 
-    __slots__ = ("_cwd", "_fsync", "_open", "_read_only", "_session_dir")
+    __slots__ = ("__weakref__", "_cwd", "_fsync", "_open", "_read_only", "_session_dir")
 
     _open: Session | None
     _cwd: str
     _session_dir: Path | None
     _read_only: bool
     _fsync: bool
+
+    def __init__(self) -> None:
+        raise TypeError("made by create, open, continue_recent, in_memory and fork_from")
 
     @classmethod
     def _of(
@@ -64,7 +67,10 @@ class OpenSession:
         return self._session.refresh()
 
     def close(self) -> None:
-        """Close the session. Entries that were handed out stay readable; every other call raises ValueError."""
+        """Close the session: what needs it raises ValueError from now on.
+
+        Entries that were handed out stay readable, and hold the file open as long as there are any.
+        """
         self._open = None
 
     def __enter__(self) -> Self:
@@ -138,21 +144,16 @@ class OpenSession:
         tokens_before: int,
         details: object = None,
         from_hook: bool | None = None,
-        *,
-        system_message: Mapping[str, Any] | None = None,
     ) -> str:
         """Append a summary of what stands before.
 
         Args:
             summary: The summary.
-            first_kept_entry_id: The first entry on the branch that is still sent to the model. It may be unknown: then
-            none
-                is.
+            first_kept_entry_id: The first entry on the branch that is still sent to the model; none is, where it is
+                unknown.
             tokens_before: How many tokens the context had.
             details: Whatever the maker of the summary wants to keep: JSON values.
             from_hook: Whether an extension made it.
-            system_message: What the system says from here on (newer files): system messages before it are not sent any
-            more.
 
         Rule: Elyra session format, "CompactionEntry".
         """
@@ -163,7 +164,6 @@ class OpenSession:
             tokensBefore=checks.count(tokens_before, "tokens_before"),
             details=details,
             fromHook=checks.flag(from_hook, "from_hook"),
-            systemMessage=None if system_message is None else checks.message(system_message),
         )
 
     def append_custom_entry(self, custom_type: str, data: object = None) -> str:
@@ -182,7 +182,7 @@ class OpenSession:
 
         Args:
             name: The name; each run of line breaks becomes one blank, and it is trimmed. An empty one takes the name
-            away.
+                away.
 
         Rule: Elyra session format, "SessionInfoEntry".
         """
@@ -264,7 +264,8 @@ class OpenSession:
         """
         self._check_writable()
         self._known(checks.text(target_id, "target_id"))
-        checks.editable(target_id, self.get_branch())
+        target = self.get_entry(target_id) if self._session.is_on_branch(target_id) else None
+        checks.editable(target_id, target)
         payload = {"targetId": target_id, "replacement": checks.replacement(replacement)}
         return self._session.append("context_edit", _json.encode(payload))
 
@@ -371,10 +372,13 @@ class OpenSession:
 
         Rule: Elyra session format, "Context Building"; docs/sessions.md, "Context".
         """
-        session = self._session
-        joined, thinking_level, model = session.context()
-        messages = _json.loads_list(joined, session.context_messages)
-        return SessionContext(messages, thinking_level, None if model is None else Model(*model))
+        context = self._session.context()
+        try:
+            messages = _json.loads_list(context.joined(), context.parts)
+        except ValueError:  # each was JSON when the file was read
+            raise ConflictError("the file has been rewritten since it was read", self.get_session_file()) from None
+        model = context.model
+        return SessionContext(messages, context.thinking_level, None if model is None else Model(*model))
 
     def get_entries(self) -> list[Entry]:
         """All entries in file order, those without an id too; the header is none."""

@@ -66,6 +66,11 @@ def text(path: StrPath) -> str:
     return _NO_UTF8.sub("\ufffd", os.fspath(path))
 
 
+def absolute(path: StrPath) -> Path:
+    """The path whatever becomes the current folder; links not resolved."""
+    return Path(os.path.abspath(path))  # noqa: PTH100
+
+
 def current_cwd() -> str:
     """The process's own working directory, as a header names it."""
     return absolute_cwd(os.curdir)
@@ -83,6 +88,7 @@ def project_source(
 ) -> tuple[tuple[Layout, Path], bool]:
     """Where the sessions of `cwd` are, and whether that is the project's own folder."""
     layout, folder = store(session_dir, agent_dir)
+    folder = absolute(folder)
     is_own = layout == "agent"
     return ("flat", project_dir(cwd, folder) if is_own else folder), is_own
 

@@ -25,7 +25,7 @@ mod _native {
     #[pymodule_export]
     use crate::scan::scan;
     #[pymodule_export]
-    use crate::session::{Session, find_headers, fork_session, open_session, start_session};
+    use crate::session::{Context, Session, find_headers, fork_session, open_session, start_session};
     #[pymodule_export]
     use crate::tree::TreeNode;
 }

@@ -1,8 +1,10 @@
 //! An open session, as `SessionManager` drives it.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use sessiontree_core as core;
@@ -25,12 +27,41 @@ impl From<core::OpenSession> for Session {
     }
 }
 
+thread_local! {
+    /// The sessions that this thread is at work on.
+    static AT_WORK: RefCell<Vec<*const Session>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Marks a session as one that this thread is at work on, as long as it lives.
+struct AtWork;
+
+impl AtWork {
+    /// An error where it is already: a signal handler runs in the middle of a call, and would wait for it for ever.
+    fn on(session: &Session) -> PyResult<Self> {
+        let session = std::ptr::from_ref(session);
+        AT_WORK.with_borrow_mut(|at_work| {
+            if at_work.contains(&session) {
+                return Err(PyRuntimeError::new_err("the session is in the middle of a call by this very thread"));
+            }
+            at_work.push(session);
+            Ok(Self)
+        })
+    }
+}
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        AT_WORK.with_borrow_mut(Vec::pop);
+    }
+}
+
 impl Session {
     fn with<T: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut core::OpenSession) -> core::Result<T> + Send,
     ) -> PyResult<T> {
+        let _at_work = AtWork::on(self)?;
         call(py, || work(&mut self.session.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
@@ -45,12 +76,43 @@ impl Session {
         py: Python<'_>,
         work: impl FnOnce(&mut core::OpenSession, core::Tick<'_>) -> core::Result<T> + Send,
     ) -> PyResult<T> {
+        let _at_work = AtWork::on(self)?;
         call_long(py, |tick| work(&mut self.session.lock().unwrap_or_else(PoisonError::into_inner), tick))
     }
 }
 
-/// The messages as one JSON array, the thinking level, provider and model.
-type ContextRow<'py> = (Bound<'py, PyBytes>, String, Option<(String, String)>);
+/// What a model is sent of a branch, as it was when this was made.
+#[pyclass(frozen, module = "sessiontree._native")]
+pub(crate) struct Context {
+    context: core::Context,
+}
+
+#[pymethods]
+impl Context {
+    /// The thinking level.
+    #[getter]
+    fn thinking_level(&self) -> &str {
+        &self.context.thinking_level
+    }
+
+    /// Provider and model, or None.
+    #[getter]
+    fn model(&self) -> Option<(&str, &str)> {
+        self.context.model.as_ref().map(|model| (model.provider.as_str(), model.model_id.as_str()))
+    }
+
+    /// The messages as one JSON array.
+    fn joined<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        // Written where Python keeps it: a context may be as large as its file.
+        PyBytes::new_with(py, self.context.json_len(), |buffer| call(py, || self.context.write_json(buffer)))
+    }
+
+    /// The messages' JSON, one by one.
+    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let parts = call(py, || self.context.messages_json())?;
+        PyList::new(py, parts.iter().map(|json| PyBytes::new(py, json)))
+    }
+}
 
 /// Where a new session's file goes, as Python says it: into a folder, to a path, or nowhere.
 fn place(folder: Option<PathBuf>, path: Option<PathBuf>) -> core::NewPlace {
@@ -206,20 +268,14 @@ impl Session {
         self.get(py, |session| session.label(id).map(ToOwned::to_owned))
     }
 
-    /// The messages of the context as one JSON array; the thinking level; provider and model, or None.
-    fn context<'py>(&self, py: Python<'py>) -> PyResult<ContextRow<'py>> {
-        let context = self.with(py, |session| session.context())?;
-        // Written where Python keeps it: a context may be as large as its file.
-        let write = |buffer: &mut [u8]| call(py, || context.write_json(buffer));
-        let json = PyBytes::new_with(py, context.json_len(), write)?;
-        let model = context.model.map(|model| (model.provider, model.model_id));
-        Ok((json, context.thinking_level, model))
+    /// What a model is sent of the branch to the leaf.
+    fn context(&self, py: Python<'_>) -> PyResult<Context> {
+        self.with(py, |session| session.context()).map(|context| Context { context })
     }
 
-    /// The messages of the context as JSON, one by one.
-    fn context_messages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let messages = self.with(py, |session| session.context()?.messages_json())?;
-        PyList::new(py, messages.iter().map(|json| PyBytes::new(py, json)))
+    /// Whether an entry is on the branch to the leaf.
+    fn is_on_branch(&self, py: Python<'_>, id: &str) -> PyResult<bool> {
+        self.get(py, |session| session.is_on_branch(id))
     }
 
     /// Tokens and cost: of all entries, or of the branch to the leaf alone.

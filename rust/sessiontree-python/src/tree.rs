@@ -67,20 +67,22 @@ impl TreeNode {
     }
 
     /// This node and all below it as a flat list of plain JSON values, parents first: depth is no limit.
+    ///
+    /// `parent_id` is the parent's in this list: None for this node.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let rows = PyList::empty(py);
-        let mut ahead = vec![self.node];
-        while let Some(node) = ahead.pop() {
+        let mut ahead = vec![(self.node, None)];
+        while let Some((node, parent_id)) = ahead.pop() {
             let (entry, label) = (self.tree.entry(node), self.tree.label(node));
             let row = PyDict::new(py);
             row.set_item("id", entry.id.as_deref())?;
-            row.set_item("parent_id", entry.parent_id.as_deref())?;
+            row.set_item("parent_id", parent_id)?;
             row.set_item("type", to_python(py, entry.clone())?.getattr("type")?)?;
             row.set_item("timestamp", entry.timestamp_ms.map(core::format_time))?;
             row.set_item("label", label.map(|label| label.text.as_str()))?;
             row.set_item("label_timestamp", label.and_then(|label| label.timestamp_ms).map(core::format_time))?;
             rows.append(row)?;
-            ahead.extend(self.tree.children(node).iter().rev());
+            ahead.extend(self.tree.children(node).iter().rev().map(|&child| (child, entry.id.as_deref())));
         }
         Ok(rows)
     }

@@ -1,6 +1,6 @@
 //! What is added to an open session, by us and by others.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -22,6 +22,9 @@ use crate::timestamp;
 
 /// What a branch summary is from when there was no leaf.
 const NO_LEAF: &str = "root";
+
+/// How often a line is written that others, who do not lock, make useless at the same moment.
+const APPEND_ATTEMPTS: usize = 10;
 
 /// An entry that is to be written, but for its id.
 struct NewEntry<'a> {
@@ -112,10 +115,9 @@ impl Session {
         match home {
             Home::Ahead(path) if is_spoken => self.settle(path, &[&bytes, &line], Replacing::Nothing)?,
             Home::Empty(path) => {
-                let path = fs::canonicalize(&path).map_err(Error::io(&path))?;
                 let locked = write::open_locked(&path, tick)?;
-                let size = locked.metadata().map_err(Error::io(&path))?.len();
-                if size > 0 || !write::is_at(&locked, &path).map_err(Error::io(&path))? {
+                let size = locked.file().metadata().map_err(Error::io(&path))?.len();
+                if size > 0 || !write::is_at(locked.file(), &path).map_err(Error::io(&path))? {
                     let reason = "the file was empty, and is no longer".to_owned();
                     return Err(Error::Conflict { path, reason });
                 }
@@ -132,15 +134,20 @@ impl Session {
     /// Writes the file of a session that had none.
     fn settle(&mut self, path: PathBuf, parts: &[&[u8]], replacing: Replacing) -> Result<()> {
         let io = |error| Error::io(&path)(error);
+        // Where a link leads to an empty file, that is what is replaced.
+        let target = match replacing {
+            Replacing::EmptyFile => fs::canonicalize(&path).map_err(io)?,
+            Replacing::Nothing => path.clone(),
+        };
         let draft = match replacing {
-            Replacing::EmptyFile => Draft::of_replacement(&path)?,
-            Replacing::Nothing => Draft::of_new(&path)?,
+            Replacing::EmptyFile => Draft::of_replacement(&target)?,
+            Replacing::Nothing => Draft::of_new(&target)?,
         };
         let bytes = parts.concat();
         write::append(draft.file(), 0, &bytes, false).map_err(io)?;
         let file = match replacing {
-            Replacing::EmptyFile => draft.replace(&path, || Ok(()))?,
-            Replacing::Nothing => draft.create(&path, self.options.fsync)?,
+            Replacing::EmptyFile => draft.replace(&target, || Ok(()))?,
+            Replacing::Nothing => draft.create(&target, self.options.fsync)?,
         };
         let stamp = Stamp::of(&file.metadata().map_err(io)?);
         let known = Known::of(&file, bytes.len() as u64, &stamp).map_err(io)?;
@@ -152,31 +159,39 @@ impl Session {
     fn append_to_file(&mut self, path: &Path, new: &NewEntry<'_>, tick: Tick<'_>) -> Result<String> {
         let io = |error| Error::io(path)(error);
         let locked = write::open_locked(path, tick)?;
-        // Of the path, not of what was opened: while we waited, another file may have taken its place.
-        self.take_in(path, &fs::metadata(path).map_err(io)?, Unended::IsALine, tick)?;
+        self.take_in(path, Unended::IsALine, tick)?;
         if let Some(parent_id) = &new.parent_id {
             self.node(parent_id)?;
         }
-        let source = Arc::clone(&self.source);
-        let Source::File(file) = &*source else { return Err(self.lost()) };
-        let known = file.known().clone();
-        let (size, ends_line) = (known.size(), known.ends_line());
         let id = self.unused_id();
         let line = new.line(&id);
-        let start = if ends_line { size } else { size + 1 };
-        let digest = digest(&line, Place { line: self.lines + 1, offset: start })?;
-        let bytes = [if ends_line { &b""[..] } else { b"\n" }, &line, b"\n"].concat();
-        write::append(&locked, size, &bytes, self.options.fsync).map_err(io)?;
-        let now = locked.metadata().map_err(io)?;
-        if now.len() == size + bytes.len() as u64 {
-            file.known().grow(&bytes, &Stamp::of(&now));
-            self.add(digest);
-            self.lines += 1;
-        } else {
-            // Somebody who does not lock has appended at the same moment, before our line or after it.
-            self.take_in(path, &now, Unended::IsALine, tick)?;
+        for _ in 0..APPEND_ATTEMPTS {
+            let source = Arc::clone(&self.source);
+            let Source::File(file) = &*source else { return Err(self.lost()) };
+            let known = file.known().clone();
+            let (size, ends_line) = (known.size(), known.ends_line());
+            let start = if ends_line { size } else { size + 1 };
+            let digest = digest(&line, Place { line: self.lines + 1, offset: start })?;
+            let bytes = [if ends_line { &b""[..] } else { b"\n" }, &line, b"\n"].concat();
+            write::append(locked.file(), size, &bytes, self.options.fsync).map_err(io)?;
+            let now = locked.file().metadata().map_err(io)?;
+            if now.len() == size + bytes.len() as u64 {
+                file.known().grow(&bytes, &Stamp::of(&now));
+                self.add(digest);
+                self.lines += 1;
+                return Ok(self.arrive(id));
+            }
+            // Somebody who does not lock has appended at the same moment, before our line or after it. If they left half a
+            // line before ours, ours is lost with it, and is written once more.
+            self.take_in(path, Unended::IsALine, tick)?;
+            if self.entries.index().find(&id).is_some() {
+                return Ok(self.arrive(id));
+            }
         }
-        Ok(self.arrive(id))
+        Err(Error::Conflict {
+            path: path.to_owned(),
+            reason: "others leave their lines unfinished all the time".to_owned(),
+        })
     }
 
     /// Takes in what others have appended; the leaf stays. Gives the numbers of the new entries.
@@ -187,18 +202,19 @@ impl Session {
     pub fn refresh(&mut self, tick: Tick<'_>) -> Result<Range<usize>> {
         let before = self.len();
         if let Home::File(path) = self.home.clone() {
-            let now = fs::metadata(&path).map_err(Error::io(&path))?;
-            self.take_in(&path, &now, Unended::IsToCome, tick)?;
+            self.take_in(&path, Unended::IsToCome, tick)?;
         }
         Ok(before..self.len())
     }
 
     /// Reads what the file has gained.
-    fn take_in(&mut self, path: &Path, now: &Metadata, unended: Unended, tick: Tick<'_>) -> Result<()> {
+    fn take_in(&mut self, path: &Path, unended: Unended, tick: Tick<'_>) -> Result<()> {
         let io = |error| Error::io(path)(error);
         let source = Arc::clone(&self.source);
         let Source::File(file) = &*source else { return Err(self.lost()) };
-        match file.compare(now)? {
+        // By its path: another file may have taken its place.
+        let (compared, now) = file.compare(|| fs::metadata(path))?;
+        match compared {
             Compared::Same => return Ok(()),
             Compared::Touched => return self.reload(path, tick),
             Compared::Grown => {}
@@ -219,8 +235,11 @@ impl Session {
             Unended::IsToCome => end_of_lines(file.file(), from.offset, now.len()).map_err(io)?,
         };
         self.children = None;
+        let leaf_id = self.leaf_id().map(str::to_owned);
         self.lines = load_more(file.file(), from, end, &mut self.entries, &mut self.reports).map_err(io)?;
-        *file.known() = Known::of(file.file(), end, &Stamp::of(now)).map_err(io)?;
+        *file.known() = Known::of(file.file(), end, &Stamp::of(&now)).map_err(io)?;
+        // An id names the last entry that has it.
+        self.leaf = leaf_id.and_then(|id| self.entries.index().find(&id));
         Ok(())
     }
 

@@ -15,7 +15,7 @@ use super::load::{Tick, read_at};
 use super::new::NewSession;
 use super::session::{Home, OpenOptions, Session};
 use super::source::{Compared, Source};
-use super::write::{self, Draft};
+use super::write::{self, Draft, Locked};
 use crate::error::{Error, Result};
 use crate::json::{is_string, text};
 use crate::rewrite::{Change, changed, find, quoted};
@@ -72,9 +72,9 @@ pub(super) fn migrate_file(session: &Session, tick: Tick<'_>) -> Result<()> {
     let locked = write::open_locked(&target, tick)?;
     let Source::File(file) = &*session.source else { return Ok(()) };
     let size = file.known().size();
-    let check = || match file.compare(&fs::metadata(&target).map_err(Error::io(&path))?)? {
-        Compared::Same => Ok(()),
-        Compared::Touched | Compared::Grown => Err(file.conflict("the file has been written to")),
+    let check = || match file.compare(|| fs::metadata(&target))? {
+        (Compared::Same, _) => Ok(()),
+        (Compared::Touched | Compared::Grown, _) => Err(file.conflict("the file has been written to")),
     };
     check()?;
     let draft = Draft::of_replacement(&target)?;
@@ -97,14 +97,20 @@ pub(super) fn migrate_file(session: &Session, tick: Tick<'_>) -> Result<()> {
 }
 
 /// Appends to a new file what somebody who does not lock has appended to the old one, just before it was replaced.
-fn carry_over(old: &File, size: u64, new: &File) -> io::Result<()> {
-    let gained = old.metadata()?.len().saturating_sub(size);
+fn carry_over(old: &Locked, size: u64, new: &File) -> io::Result<()> {
+    let gained = old.file().metadata()?.len().saturating_sub(size);
     if gained == 0 {
         return Ok(());
     }
     let mut bytes = vec![0; usize::try_from(gained).unwrap_or(usize::MAX)];
-    let count = read_at(old, &mut bytes, size)?;
-    write::append(new, new.metadata()?.len(), &bytes[..count], true)
+    let mut done = 0;
+    while done < bytes.len() {
+        match read_at(old.file(), &mut bytes[done..], size + done as u64)? {
+            0 => break,
+            count => done += count,
+        }
+    }
+    write::append(new, new.metadata()?.len(), &bytes[..done], true)
 }
 
 /// Copies a session's entries into a new file, under a header of its own.

@@ -310,6 +310,13 @@ impl Session {
         self.entries_at(nodes.into_iter())
     }
 
+    /// Whether an entry is on the branch to the leaf.
+    #[must_use]
+    pub fn is_on_branch(&self, id: &str) -> bool {
+        let node = self.entries.index().find(id);
+        self.leaf.zip(node).is_some_and(|(leaf, node)| self.entries.path(leaf).contains(&node))
+    }
+
     /// The entries without children, in file order.
     #[must_use]
     pub fn tips(&self) -> Vec<SessionEntry> {

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::digest::{Digest, Flags};
 use super::entries::Entries;
-use super::entry::Kind;
+use super::entry::{Kind, check};
 use super::migrate::{CURRENT, Migration};
 use super::source::Source;
 use crate::error::{Place, Reports, Result};
+use crate::json::Nesting;
 use crate::rewrite::clean;
 
 /// One entry of a session. It stays what it was, whatever becomes of the session.
@@ -68,6 +69,9 @@ impl SessionEntry {
     pub fn json(&self) -> Result<Vec<u8>> {
         let mut object = vec![0; self.length as usize];
         self.source.read(self.offset, &mut object)?;
+        if check(&object, &mut Nesting::default()).is_err() {
+            return Err(self.source.rewritten());
+        }
         Ok(match &self.migration {
             Some(migration) => migration.apply(&object),
             None => object,

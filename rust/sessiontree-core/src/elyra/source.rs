@@ -4,6 +4,8 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use super::load::read_at;
 use crate::error::{Error, Result};
@@ -11,6 +13,10 @@ use crate::info::Stamp;
 
 /// How much of the end of what is known of a file is kept, to tell whether it is still what was read.
 const TAIL: usize = 1024;
+
+/// How often a file is looked at before it counts as written to in place, and how long to wait in between.
+const LOOKS: usize = 20;
+const PAUSE: Duration = Duration::from_micros(500);
 
 /// The bytes of a session's lines, from the file's first on.
 #[derive(Debug)]
@@ -97,22 +103,31 @@ impl FileSource {
         lock(&self.known)
     }
 
-    /// What the file at the path is now, held against what was read.
+    /// What the file is now, as `look` has it, held against what was read.
     ///
     /// # Errors
     ///
     /// [`Error::Conflict`] where it is another one, or shorter, or its end is no longer what it was.
-    pub(super) fn compare(&self, now: &Metadata) -> Result<Compared> {
-        let stamp = Stamp::of(now);
-        let known = self.known().clone();
-        known.is_of(&stamp).map_err(|reason| self.conflict(reason))?;
-        if stamp == known.stamp {
-            return Ok(Compared::Same);
+    pub(super) fn compare(&self, look: impl Fn() -> io::Result<Metadata>) -> Result<(Compared, Metadata)> {
+        for _ in 0..LOOKS {
+            // In this order: what others of our threads append between the two makes the file longer than what is known.
+            let known = self.known().clone();
+            let now = look().map_err(Error::io(&self.path))?;
+            let stamp = Stamp::of(&now);
+            known.is_of(&stamp).map_err(|reason| self.conflict(reason))?;
+            if stamp == known.stamp {
+                return Ok((Compared::Same, now));
+            }
+            if read_tail(&self.file, known.size()).map_err(Error::io(&self.path))? != known.tail {
+                return Err(self.conflict("the file has been rewritten"));
+            }
+            if stamp.size_bytes > known.size() {
+                return Ok((Compared::Grown, now));
+            }
+            // A write that is under way changes the time before the size.
+            thread::sleep(PAUSE);
         }
-        if read_tail(&self.file, known.size()).map_err(Error::io(&self.path))? != known.tail {
-            return Err(self.conflict("the file has been rewritten"));
-        }
-        Ok(if stamp.size_bytes > known.size() { Compared::Grown } else { Compared::Touched })
+        Ok((Compared::Touched, look().map_err(Error::io(&self.path))?))
     }
 
     pub(super) fn conflict(&self, reason: &str) -> Error {
@@ -132,13 +147,10 @@ impl FileSource {
             }
         }
         // Looked at afterwards: what was written meanwhile shows in the file's time.
-        let now = self.file.metadata().map_err(io)?;
-        if is_deleted(&now) {
-            return Err(self.conflict("the file has gone"));
-        }
-        match self.compare(&now)? {
-            Compared::Same | Compared::Grown => Ok(()),
-            Compared::Touched => Err(self.conflict("the file has been written to")),
+        match self.compare(|| self.file.metadata())? {
+            (_, now) if is_deleted(&now) => Err(self.conflict("the file has gone")),
+            (Compared::Same | Compared::Grown, _) => Ok(()),
+            (Compared::Touched, _) => Err(self.conflict("the file has been written to")),
         }
     }
 }
@@ -146,6 +158,14 @@ impl FileSource {
 impl Source {
     pub(super) fn in_memory(bytes: Vec<u8>) -> Self {
         Self::Memory(Mutex::new(bytes))
+    }
+
+    /// What to say where the bytes are not what was read there.
+    pub(super) fn rewritten(&self) -> Error {
+        match self {
+            Self::File(file) => file.conflict("the file has been rewritten"),
+            Self::Memory(_) => Error::io(Path::new(""))(io::ErrorKind::InvalidData.into()),
+        }
     }
 
     /// Reads a stretch of the session's bytes.

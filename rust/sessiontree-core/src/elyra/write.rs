@@ -23,20 +23,37 @@ const PAUSE: Duration = Duration::from_micros(100);
 /// How often the caller is asked whether to go on waiting.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Opens a file to append to, and keeps other processes of ours from doing so. Closing it gives it free.
+/// A file to append to, which other processes of ours must wait for.
+#[derive(Debug)]
+pub(super) struct Locked(File);
+
+impl Locked {
+    pub(super) fn file(&self) -> &File {
+        &self.0
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // Closing it alone would not do: a child that was forked meanwhile has it open, too, and would keep the lock.
+        _ = self.0.unlock();
+    }
+}
+
+/// Opens a file to append to, and keeps other processes of ours from doing so.
 ///
 /// # Errors
 ///
 /// [`Error::Io`] where it cannot be opened, [`Error::Stopped`] when `tick` breaks off the waiting.
-pub(super) fn open_locked(path: &Path, tick: Tick<'_>) -> Result<File> {
+pub(super) fn open_locked(path: &Path, tick: Tick<'_>) -> Result<Locked> {
     let file = File::options().read(true).append(true).open(path).map_err(Error::io(path))?;
     let mut last_tick = Instant::now();
     loop {
         match file.try_lock() {
-            Ok(()) => return Ok(file),
+            Ok(()) => return Ok(Locked(file)),
             Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
             // A file system without locks: appends are whole lines all the same.
-            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => return Ok(file),
+            Err(TryLockError::Error(error)) if has_no_locks(&error) => return Ok(Locked(file)),
             Err(TryLockError::Error(error)) => return Err(Error::io(path)(error)),
         }
         if last_tick.elapsed() >= TICK {
@@ -141,7 +158,7 @@ impl Draft {
             linked => linked.map(|()| Arc::clone(&self.file)).map_err(io)?,
         };
         if fsync {
-            sync_folder(target)?;
+            sync_folder(target);
         }
         Ok(file)
     }
@@ -177,7 +194,7 @@ impl Draft {
         self.file.sync_all().map_err(io)?;
         last_look()?;
         fs::rename(&self.path, target).map_err(io)?;
-        sync_folder(target)?;
+        sync_folder(target);
         Ok(Arc::clone(&self.file))
     }
 }
@@ -189,18 +206,23 @@ impl Drop for Draft {
     }
 }
 
+/// Whether the system knows no locks there, as told by the errors that systems give.
+fn has_no_locks(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    if error.raw_os_error() == Some(libc::ENOLCK) {
+        return true;
+    }
+    error.kind() == io::ErrorKind::Unsupported
+}
+
 /// Whether the system knows no hard links there, as told by the errors that systems give.
 fn is_refused(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied | io::ErrorKind::CrossesDevices)
 }
 
-/// Makes sure that a name is on the disk as well.
-fn sync_folder(path: &Path) -> Result<()> {
-    #[cfg(unix)]
-    if let Some(folder) = path.parent() {
-        File::open(folder).and_then(|folder| folder.sync_all()).map_err(Error::io(folder))?;
+/// Sees to it that a name is on the disk as well. Where that fails, the file is there all the same, under its name.
+fn sync_folder(path: &Path) {
+    if let Some(folder) = path.parent().filter(|_| cfg!(unix)) {
+        _ = File::open(folder).and_then(|folder| folder.sync_all());
     }
-    #[cfg(not(unix))]
-    let _ = path;
-    Ok(())
 }
