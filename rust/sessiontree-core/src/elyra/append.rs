@@ -12,7 +12,6 @@ use super::digest::{Digest, Flags};
 use super::load::{Tick, load_more, read_at};
 use super::session::{Home, Session};
 use super::source::{Compared, FileSource, Known, Source, lock};
-use super::spending::Spending;
 use super::write::{self, Draft};
 use crate::error::{Error, Place, Result};
 use crate::info::Stamp;
@@ -234,10 +233,11 @@ impl Session {
             Unended::IsALine => now.len(),
             Unended::IsToCome => end_of_lines(file.file(), from.offset, now.len()).map_err(io)?,
         };
-        self.children = None;
+        let known = Known::of(file.file(), end, &Stamp::of(&now)).map_err(io)?;
         let leaf_id = self.leaf_id().map(str::to_owned);
         self.lines = load_more(file.file(), from, end, &mut self.entries, &mut self.reports).map_err(io)?;
-        *file.known() = Known::of(file.file(), end, &Stamp::of(&now)).map_err(io)?;
+        self.children = None;
+        *file.known() = known;
         // An id names the last entry that has it.
         self.leaf = leaf_id.and_then(|id| self.entries.index().find(&id));
         Ok(())
@@ -251,11 +251,7 @@ impl Session {
         if new.header.id != self.header.id || new.len() < self.len() || leaf == Some(None) {
             return Err(conflict("the file has been rewritten since it was read"));
         }
-        let Self { header, header_object, entries, reports, lines, source, .. } = new;
-        (self.header, self.header_object, self.entries) = (header, header_object, entries);
-        (self.reports, self.lines, self.source) = (reports, lines, source);
-        (self.children, self.spending) = (None, Spending::default());
-        self.leaf = leaf.flatten();
+        *self = Self { leaf: leaf.flatten(), ..new };
         Ok(())
     }
 
