@@ -239,9 +239,7 @@ def test_an_old_file_is_read_as_if_it_had_been_migrated(home: Home) -> None:
         ("branch", "a"),
         ("name",),
         ("name", "a", "b", "c"),
-        ("name", "a", "b", "--clear"),
         ("label", "a"),
-        ("label", "a", "e", "b", "--clear"),
         ("delete",),
         ("delete", "--clear"),
     ],
@@ -252,6 +250,49 @@ def test_bad_arguments_are_told_and_exit_with_2(arguments: tuple[str, ...], caps
     said = capsys.readouterr()
     assert (ended.value.code, said.out) == (2, "")
     assert said.err.startswith("usage: sessiontree ")
+
+
+@pytest.mark.parametrize("arguments", [("name", "a", "b", "--clear"), ("label", "a", "e", "b", "--clear")])
+def test_a_text_is_set_or_taken_away_and_not_both(home: Home, arguments: tuple[str, ...]) -> None:
+    done = home.run(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--clear takes the" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("name", "--json", "s1", "New"),
+        ("name", "s1", "--json", "New"),
+        ("name", "s1", "New", "--json"),
+        ("name", "s1", "-C", "/team/app", "New", "--json"),
+    ],
+)
+def test_options_may_stand_anywhere(home: Home, arguments: tuple[str, ...]) -> None:
+    home.add("1", session())
+    done = home.run(*arguments, "--all")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["name"] == "New"
+
+
+def test_what_no_text_can_hold_is_replaced(home: Home) -> None:
+    path = home.add("1", session())
+    assert home.run("name", path, "caf\udce9").returncode == 0
+    assert json.loads(path.read_bytes().splitlines()[-1])["name"] == "caf\ufffd"
+
+
+def test_an_old_session_stays_as_it_is_where_there_is_nothing_to_do(home: Home) -> None:
+    old = b'{"type":"session","id":"old"}\n{"type":"message","message":{"role":"user","content":"Hello"}}\n'
+    path = home.add("1", old)
+    for arguments in (("branch", path, "zzz"), ("label", path, "zzz", "New")):
+        assert home.run(*arguments).returncode == 3
+        assert path.read_bytes() == old
+
+
+def test_json_of_entries_is_spelled_as_the_file_spells_it(home: Home) -> None:
+    odd = b'{"type":"custom","id":"e9","data":[1e400,1e2,123456789012345678901234567890,"caf\\u00e9"]}'
+    path = home.add("1", session() + odd + b"\n")
+    assert home.run("show", path, "--jsonl").stdout.splitlines()[-1] == odd.decode()
 
 
 @pytest.mark.parametrize("command", ["show", "tree", "context", "fork", "branch", "name", "label", "delete"])

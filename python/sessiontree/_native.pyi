@@ -142,6 +142,8 @@ class Entry:
             ConflictError: The file is no longer the one that was read.
             OSError: It cannot be read.
         """
+    def to_json(self) -> str:
+        """The entry's own JSON as text, numbers and all as the file spells them; read at each call."""
     def to_dict(self) -> dict[str, Any]:
         """As `raw`, a new dict at each call."""
     def __eq__(self, other: object, /) -> bool: ...

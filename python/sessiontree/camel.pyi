@@ -133,6 +133,8 @@ class Entry(sessiontree.Entry):
     @property
     def parentId(self) -> str | None:
         """The id of the entry before it, whether any has it or not."""
+    def toJson(self) -> str:
+        """The entry's own JSON as text, numbers and all as the file spells them."""
     def toDict(self) -> dict[str, Any]:
         """As `raw`, a new dict at each call."""
 

@@ -68,7 +68,7 @@ def fail(error: Exception, code: int) -> int:
 
 def _run(argv: Sequence[str]) -> int:
     try:
-        arguments = _parser(argv[:1]).parse_args(argv)
+        arguments = _parse(argv)
         if getattr(arguments, "pi", False):
             arguments.agent_dir = pi_agent_dir()
         return _run_command(arguments)
@@ -80,6 +80,12 @@ def _run(argv: Sequence[str]) -> int:
         return fail(error, USAGE)
     except (OSError, SessionError, RuntimeError) as error:  # the last from the core, without threads, and for no home
         return fail(error, FAILED)
+
+
+def _parse(argv: Sequence[str]) -> argparse.Namespace:
+    """What was given: of a command, options may stand anywhere between its other arguments."""
+    parser, command = _parsers(argv[:1])
+    return parser.parse_args(argv) if command is None else command.parse_intermixed_args(argv[1:])
 
 
 def _run_command(arguments: argparse.Namespace) -> int:
@@ -110,8 +116,8 @@ class _Parser(argparse.ArgumentParser):
         super().error(visible(message))
 
 
-def _parser(wanted: Sequence[str]) -> argparse.ArgumentParser:
-    """The parser of all commands; only the wanted one is loaded, and knows its arguments."""
+def _parsers(wanted: Sequence[str]) -> tuple[argparse.ArgumentParser, argparse.ArgumentParser | None]:
+    """The parser of all commands, and the wanted one's own, which alone is loaded and knows its arguments."""
     parser = _Parser(
         prog="sessiontree",
         description="Sessions of coding agents: list, read, change and check them.",
@@ -119,11 +125,13 @@ def _parser(wanted: Sequence[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="tell the version, and end")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    found = None
     for name, about in _COMMANDS.items():
         command = commands.add_parser(name, help=about, description=f"{about.capitalize()}.", allow_abbrev=False)
         if name in wanted:
             importlib.import_module(f".{name}", __name__).add_arguments(command)
-    return parser
+            found = command
+    return parser, found
 
 
 class _Version(argparse.Action):

@@ -6,6 +6,8 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
+from ..elyra import paths
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -93,20 +95,21 @@ def at_least(least: int) -> Callable[[str], int]:
 def add_change_arguments(parser: argparse.ArgumentParser, what: str) -> None:
     """Add the new text, such as NAME, and `--clear`."""
     parser.epilog = f"Without {what.upper()} and --clear, prints the {what} there is."
-    change = parser.add_mutually_exclusive_group()
-    change.add_argument("text", metavar=what.upper(), nargs="?", help=f"the new {what}")
-    change.add_argument("--clear", action="store_true", help=f"take the {what} away")
+    parser.add_argument("text", metavar=what.upper(), nargs="?", help=f"the new {what}")
+    parser.add_argument("--clear", action="store_true", help=f"take the {what} away")
 
 
 def new_text(arguments: argparse.Namespace, what: str) -> str | None:
     """What is to be set: empty to clear it, None to leave it as it is.
 
     Raises:
-        ValueError: A text is given that is empty.
+        ValueError: A text is given that is empty, or beside `--clear`.
     """
+    text: str | None = arguments.text
+    if arguments.clear and text is not None:
+        raise ValueError(f"--clear takes the {what} away: it takes no {what.upper()}")
     if arguments.clear:
         return ""
-    text: str | None = arguments.text
     if text is not None and not text.strip():
         raise ValueError(f"{what.upper()} is empty: --clear takes the {what} away")
-    return text
+    return None if text is None else paths.text(text)

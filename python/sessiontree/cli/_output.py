@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from .. import _json
+from .. import Entry, _json
 from ..elyra.paths import pi_agent_dir, store
 from ._text import encoding, visible
 
@@ -81,9 +81,16 @@ def _dumps() -> Callable[[object], str]:
     """What makes JSON for standard output.
 
     What is not ASCII is escaped where a terminal would act on it, or where other bytes than UTF-8 would come out.
+    Otherwise an entry is printed as the file spells it.
     """
     escaped = sys.stdout.isatty() or codecs.lookup(encoding()).name != "utf-8"
-    return lambda value: _json.dumps(value, escaped=escaped)
+
+    def dumps(value: object) -> str:
+        if isinstance(value, Entry):
+            return _json.dumps(value.to_dict(), escaped=True) if escaped else value.to_json()
+        return _json.dumps(value, escaped=escaped)
+
+    return dumps
 
 
 def note(text: str) -> None:

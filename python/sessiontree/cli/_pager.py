@@ -43,14 +43,14 @@ def _is_paged(lines: Iterable[str]) -> bool:
     Raises:
         KeyboardInterrupt: Ctrl-C has ended the pager.
     """
-    command = shlex.split(os.environ.get("PAGER", "less -R"))
-    if not command or command == ["cat"]:
+    command = os.environ.get("PAGER", "less -R")
+    if not _can_run(command):
         return False
     sys.stdout.flush()
     environment = {"LESS": "R", **os.environ}  # so that `PAGER=less` shows styles, too
     try:
         pager = subprocess.Popen(
-            command, stdin=subprocess.PIPE, env=environment, encoding=encoding(), errors="backslashreplace"
+            command, shell=True, stdin=subprocess.PIPE, env=environment, encoding=encoding(), errors="backslashreplace"
         )
     except OSError:  # no such program
         return False
@@ -61,9 +61,18 @@ def _is_paged(lines: Iterable[str]) -> bool:
                 pipe.writelines(f"{line}\n" for line in lines)
         finally:
             pager.wait()
-    if pager.returncode == -signal.SIGINT:
+    if pager.returncode in (-signal.SIGINT, 128 + signal.SIGINT):  # the shell's way to say the same
         raise KeyboardInterrupt
     return True
+
+
+def _can_run(command: str) -> bool:
+    """Whether there is such a program, as far as that shows; `cat` is not worth it."""
+    try:
+        words = shlex.split(command)
+    except ValueError:  # a quotation without its end
+        return False
+    return bool(words) and words != ["cat"] and shutil.which(words[0]) is not None
 
 
 @contextmanager

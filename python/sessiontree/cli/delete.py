@@ -24,8 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `delete` takes."""
     parser.set_defaults(run=run)
     parser.description = (
-        "Move sessions to the trash where there is a program for that, else remove them; prints `trashed` or `removed`,"
-        " and the path."
+        "Move sessions to the trash, or remove them where there is none; prints `trashed` or `removed`, and the path."
     )
     add_session_arguments(parser, nargs="+")
     parser.add_argument("--yes", action="store_true", help="do not ask")
@@ -74,4 +73,7 @@ def _is_agreed(infos: list[SessionInfo]) -> bool:
         title = cut(one_line(info.name or info.first_message, width()), width() // 2)
         print(visible(f"{title}  {info.path}"), file=sys.stderr)
     print(f"Delete {count(len(infos), 'session')}? [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    answer = sys.stdin.readline()
+    if not answer.endswith("\n"):
+        print(file=sys.stderr)  # the answer did not end the line
+    return answer.strip().lower() in ("y", "yes")

@@ -13,7 +13,7 @@ from ._arguments import (
     add_session_arguments,
     new_text,
 )
-from ._find import entry_id, find, read_code
+from ._find import entry_id, find, open_session, read_code
 from ._output import note, print_facts
 
 if TYPE_CHECKING:
@@ -33,11 +33,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Tell the label, or change it."""
     text = new_text(arguments, "label")
     info = find(arguments, arguments.session)
-    with SessionManager.open(info.path, read_only=text is None) as session:
+    with open_session(info) as session:
         entry = entry_id(session, arguments.entry)
-        if text is not None:
-            session.append_label_change(entry, text or None)
         label = session.get_label(entry)
+    if text is not None:
+        with SessionManager.open(info.path) as session:
+            session.append_label_change(entry, text or None)
+            label = session.get_label(entry)
     print_facts(arguments, {"path": str(info.path), "id": entry, "label": label}, label if text is None else None)
     if label is None:
         note("the entry has no label")

@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
         branch = session.get_branch()
         if wants_json(arguments):
             header = session.get_header().raw
-            entries = (entry.raw for entry in _taken(branch))
+            entries = _taken(branch)
             if arguments.jsonl:
                 print_jsonl(chain([header], entries))
             else:

@@ -109,6 +109,12 @@ impl Entry {
         self.dict(py).cloned()
     }
 
+    /// The entry's own JSON as text, numbers and all as the file spells them; read at each call.
+    fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+        let json = call(py, || self.entry.clean_json())?;
+        Ok(String::from_utf8_lossy(&json).into_owned())
+    }
+
     /// As `raw`, a new dict at each call.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.decode(py)
