@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 ENTRIES = 60_000
 HEADER = {"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-05T10:00:00.000Z", "cwd": "/home/me"}
 
-MADE = {"compactionSummary", "branchSummary", "custom"}
+MADE = {"compactionSummary", "branchSummary", "custom", "system"}
 
 TIMES_PI = 10
 TIMES_ORJSON = 5
@@ -82,11 +82,25 @@ def fastest_in_python(path: Path) -> list[dict[str, Any]]:
         start = next((place for place, entry in enumerate(branch[:last]) if entry["id"] == first_kept), last)
         branch = [branch[last], *branch[start:last], *branch[last + 1 :]]
     assert header["type"] == "session"
-    return [entry["message"] for entry in branch if entry["type"] == "message"]
+    edits = {entry["targetId"]: entry["replacement"] for entry in branch if entry["type"] == "context_edit"}
+    messages = [_edited(entry, edits) for entry in branch if entry["type"] == "message"]
+    return [message for message in messages if message is not None]
+
+
+def _edited(entry: dict[str, Any], edits: dict[str, Any]) -> dict[str, Any] | None:
+    message: dict[str, Any] = entry["message"]
+    if entry["id"] not in edits:
+        return message
+    if edits[entry["id"]] is None:
+        return None
+    content = edits[entry["id"]]["content"]
+    if isinstance(content, str) and message["role"] in ("assistant", "toolResult"):
+        content = [{"type": "text", "text": content}]
+    return {**message, "content": content}
 
 
 def comparable(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The messages but for those of roles that are made of other entries."""
+    """The messages but for those of roles that compactions and other entries make, or take away."""
     return [message for message in messages if message["role"] not in MADE]
 
 
@@ -111,7 +125,8 @@ def pi_s(installed: npm.Installed | None, version: str, path: Path, messages: in
     command = [installed.node, Path(__file__).with_name("pi.mjs"), installed.packages[version], path, str(ROUNDS)]
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=True)
     rows = [line.split() for line in done.stdout.splitlines()]
-    assert {int(count) for _, count in rows} == {messages}
+    if version != "0.73.1":  # it knows no edits of the context
+        assert {int(count) for _, count in rows} == {messages}
     return statistics.median(float(time) for time, _ in rows) / 1000
 
 
