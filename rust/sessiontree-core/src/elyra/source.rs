@@ -205,6 +205,7 @@ fn read_tail(file: &File, size: u64) -> io::Result<Vec<u8>> {
 }
 
 /// Whether no folder has the file any more; unknown, and so no, where the system does not tell.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "only Unix tells"))]
 fn is_deleted(metadata: &Metadata) -> bool {
     #[cfg(unix)]
     return std::os::unix::fs::MetadataExt::nlink(metadata) == 0;
