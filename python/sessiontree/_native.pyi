@@ -436,10 +436,8 @@ class Session:
 def open_session(path: Path, cwd: str, *, read_only: bool, strict: bool, fsync: bool, threads: int | None) -> Session:
     """Open a session file, or begin one that does not exist or is empty."""
 
-def start_session(
-    *, id: str | None, cwd: str, parent_session: str | None, folder: Path | None, path: Path | None, fsync: bool
-) -> Session:
-    """Begin a session: its file will be in the folder, or at the path, or it has none."""
+def start_session(*, id: str | None, cwd: str, parent_session: str | None, folder: Path | None, fsync: bool) -> Session:
+    """Begin a session: its file will be in the folder, or it has none."""
 
 def fork_session(
     source: Path, *, id: str | None, cwd: str, parent_session: str | None, folder: Path, fsync: bool

@@ -67,7 +67,6 @@ class SessionManager(OpenSession):
             cwd=paths.absolute_cwd(cwd),
             parent_session=_text_of(parent_session),
             folder=folder,
-            path=None,
             fsync=fsync,
         )
         return cls._of(session, session.cwd, folder, fsync=fsync)
@@ -155,7 +154,6 @@ class SessionManager(OpenSession):
             cwd=paths.current_cwd() if cwd is None else paths.absolute_cwd(cwd),
             parent_session=None,
             folder=None,
-            path=None,
             fsync=False,
         )
         return cls._of(session, session.cwd, None, fsync=fsync)
@@ -354,7 +352,6 @@ class SessionManager(OpenSession):
             cwd=self.get_cwd(),
             parent_session=_text_of(parent_session),
             folder=self.get_session_dir(),
-            path=None,
             fsync=self._fsync,
         )
         return self.get_session_file()

@@ -19,8 +19,8 @@ mod scan;
 pub use context::Model;
 pub use elyra::store::Source;
 pub use elyra::{
-    Context, FoundHeader, Header, Kind, NewPlace, NewSession, NodeLabel, OpenOptions, OpenSession, SessionEntry, Tick,
-    TreeView, find_headers, fork, read_text,
+    Context, FoundHeader, Header, Kind, NewSession, NodeLabel, OpenOptions, OpenSession, SessionEntry, Tick, TreeView,
+    find_headers, fork, read_text,
 };
 pub use error::{Damage, DamageKind, Error, Place, Result, words};
 pub use info::{SessionInfo, Stamp};

@@ -114,15 +114,6 @@ impl Context {
     }
 }
 
-/// Where a new session's file goes, as Python says it: into a folder, to a path, or nowhere.
-fn place(folder: Option<PathBuf>, path: Option<PathBuf>) -> core::NewPlace {
-    match (folder, path) {
-        (Some(folder), _) => core::NewPlace::Folder(folder),
-        (None, Some(path)) => core::NewPlace::File(path),
-        (None, None) => core::NewPlace::Memory,
-    }
-}
-
 /// Open a session file, or begin one that does not exist or is empty.
 #[pyfunction]
 #[pyo3(signature = (path, cwd, *, read_only, strict, fsync, threads))]
@@ -141,19 +132,18 @@ pub(crate) fn open_session(
     call_long(py, |tick| core::OpenSession::open(&path, &cwd, options, tick)).map(Session::from)
 }
 
-/// Begin a session: its file will be in the folder, or at the path, or it has none.
+/// Begin a session: its file will be in the folder, or it has none.
 #[pyfunction]
-#[pyo3(signature = (*, id, cwd, parent_session, folder, path, fsync))]
+#[pyo3(signature = (*, id, cwd, parent_session, folder, fsync))]
 pub(crate) fn start_session(
     py: Python<'_>,
     id: Option<String>,
     cwd: String,
     parent_session: Option<String>,
     folder: Option<PathBuf>,
-    path: Option<PathBuf>,
     fsync: bool,
 ) -> PyResult<Session> {
-    let new = core::NewSession { id, cwd, parent_session, place: place(folder, path) };
+    let new = core::NewSession { id, cwd, parent_session, folder };
     let options = core::OpenOptions { fsync, ..core::OpenOptions::default() };
     call(py, || core::OpenSession::start(&new, options)).map(Session::from)
 }
@@ -171,7 +161,7 @@ pub(crate) fn fork_session(
     folder: PathBuf,
     fsync: bool,
 ) -> PyResult<Session> {
-    let new = core::NewSession { id, cwd, parent_session, place: core::NewPlace::Folder(folder) };
+    let new = core::NewSession { id, cwd, parent_session, folder: Some(folder) };
     let options = core::OpenOptions { fsync, ..core::OpenOptions::default() };
     call_long(py, |tick| core::fork(&source, &new, options, tick)).map(Session::from)
 }
@@ -325,7 +315,7 @@ impl Session {
         parent_session: Option<String>,
         folder: Option<PathBuf>,
     ) -> PyResult<Self> {
-        let new = core::NewSession { id: None, cwd, parent_session, place: place(folder, None) };
+        let new = core::NewSession { id: None, cwd, parent_session, folder };
         self.with_tick(py, |session, tick| session.branched(leaf_id, &new, tick)).map(Self::from)
     }
 }

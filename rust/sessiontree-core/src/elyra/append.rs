@@ -9,7 +9,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::digest::{Digest, Flags};
-use super::load::{Tick, load_more, read_at};
+use super::load::{Tick, load_more, read_fully_at};
 use super::session::{Home, Session};
 use super::source::{Compared, FileSource, Known, Source, lock};
 use super::write::{self, Draft};
@@ -222,7 +222,7 @@ impl Session {
         let mut from = Place { line: self.lines + 1, offset: known.size() };
         if !known.ends_line() {
             let mut next = [0];
-            read_at(file.file(), &mut next, from.offset).map_err(io)?;
+            read_fully_at(file.file(), &mut next, from.offset).map_err(io)?;
             if next != *b"\n" {
                 // The line that had no end yet goes on, and is another one.
                 return self.reload(path, tick);
@@ -320,7 +320,7 @@ fn end_of_lines(file: &File, from: u64, end: u64) -> io::Result<u64> {
         let start = until.saturating_sub(BLOCK).max(from);
         #[expect(clippy::cast_possible_truncation, reason = "at most a block")]
         let mut block = vec![0; (until - start) as usize];
-        let count = read_at(file, &mut block, start)?;
+        let count = read_fully_at(file, &mut block, start)?;
         if let Some(at) = memchr::memrchr(b'\n', &block[..count]) {
             return Ok(start + at as u64 + 1);
         }

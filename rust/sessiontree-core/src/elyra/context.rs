@@ -160,8 +160,7 @@ impl<'a> Branch<'a> {
 
     fn object(&self, node: Number) -> Result<Object> {
         let row = self.row(node);
-        let mut bytes = vec![0; row.object.length as usize];
-        self.source.read(row.offset(), &mut bytes)?;
+        let bytes = self.source.object(row)?;
         Ok(Object { bytes, is_unclean: row.flags.has(Flags::IS_UNCLEAN), timestamp_ms: row.timestamp_ms })
     }
 

@@ -7,11 +7,10 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-use super::digest::Row;
 use super::entries::Label;
 use super::entry::Kind;
 use super::index::Number;
-use super::load::{Tick, read_at};
+use super::load::{Tick, read_fully_at};
 use super::new::NewSession;
 use super::session::{Home, OpenOptions, Session};
 use super::source::{Compared, Source};
@@ -86,7 +85,7 @@ pub(super) fn migrate_file(session: &Session, tick: Tick<'_>) -> Result<()> {
     for (number, row) in session.entries.rows().iter().enumerate() {
         if let Some(migration) = session.entries.migration(number, session.header.version) {
             writer.copy(source, done, row.offset())?;
-            writer.write(&migration.apply(&object(source, row)?))?;
+            writer.write(&migration.apply(&source.object(row)?))?;
             done = row.offset() + u64::from(row.object.length);
         }
     }
@@ -103,13 +102,7 @@ fn carry_over(old: &Locked, size: u64, new: &File) -> io::Result<()> {
         return Ok(());
     }
     let mut bytes = vec![0; usize::try_from(gained).unwrap_or(usize::MAX)];
-    let mut done = 0;
-    while done < bytes.len() {
-        match read_at(old.file(), &mut bytes[done..], size + done as u64)? {
-            0 => break,
-            count => done += count,
-        }
-    }
+    let done = read_fully_at(old.file(), &mut bytes, size)?;
     write::append(new, new.metadata()?.len(), &bytes[..done], true)
 }
 
@@ -123,7 +116,7 @@ pub fn fork(from: &Path, new: &NewSession, options: OpenOptions, tick: Tick<'_>)
     let session = Session::read(from, OpenOptions { read_only: true, ..options }, tick)?;
     session.write_new(new, options, tick, &mut |each| {
         for (number, row) in session.entries.rows().iter().enumerate() {
-            let object = object(&session.source, row)?;
+            let object = session.source.object(row)?;
             match session.entries.migration(number, session.header.version) {
                 Some(migration) => each(&migration.apply(&object))?,
                 None => each(&object)?,
@@ -206,7 +199,7 @@ impl Session {
     /// An entry of a branch that labels have been taken out of.
     fn chained(&self, node: Number, parent_id: Option<&str>, next_kept: &HashMap<&str, &str>) -> Result<Vec<u8>> {
         let row = self.entries.row(node);
-        let object = object(&self.source, row)?;
+        let object = self.source.object(row)?;
         let parent = parent_id.map_or(b"null".to_vec(), quoted);
         let mut changes = Vec::new();
         if self.entries.index().parent_id(node) != parent_id {
@@ -224,7 +217,7 @@ impl Session {
 
     /// A label given anew, with the time that it was given first.
     fn label_line(&self, label: &Label, target_id: &str, id: &str, parent_id: Option<&str>) -> Result<Vec<u8>> {
-        let object = object(&self.source, &self.entries.rows()[label.row])?;
+        let object = self.source.object(&self.entries.rows()[label.row])?;
         let [time] = find(&object, ["timestamp"]);
         let mut line = format!("{{\"type\":\"label\",\"id\":\"{id}\",\"parentId\":").into_bytes();
         line.extend(parent_id.map_or(b"null".to_vec(), quoted));
@@ -239,11 +232,4 @@ impl Session {
         line.push(b'}');
         Ok(line)
     }
-}
-
-/// An entry's object, as it stands.
-fn object(source: &Source, row: &Row) -> Result<Vec<u8>> {
-    let mut object = vec![0; row.object.length as usize];
-    source.read(row.offset(), &mut object)?;
-    Ok(object)
 }

@@ -66,7 +66,7 @@ pub type Tick<'a> = &'a mut dyn FnMut() -> ControlFlow<()>;
 /// Reads the first `size` bytes of a file, on at most `threads` threads.
 pub(super) fn load(file: &File, size: u64, threads: Option<usize>, tick: Tick<'_>) -> Result<Loaded, Failure> {
     let limit = workers::limit();
-    load_in_regions(file, size, REGION, threads.unwrap_or(limit).min(limit), tick)
+    load_in_regions(file, size, REGION, threads.unwrap_or(limit).clamp(1, limit), tick)
 }
 
 fn load_in_regions(file: &File, size: u64, region: u64, threads: usize, tick: Tick<'_>) -> Result<Loaded, Failure> {
@@ -77,16 +77,10 @@ fn load_in_regions(file: &File, size: u64, region: u64, threads: usize, tick: Ti
         entries.add(digest, &mut reports);
     }
     let mut lines = place.line - 1;
-    let mut add = |batch: Batch| {
-        reports.extend(batch.reports, lines);
-        for mut digest in batch.digests {
-            digest.row.place.line += lines;
-            entries.add(digest, &mut reports);
-        }
-        lines += batch.lines;
-    };
+    let mut add = |batch: Batch| lines = batch.add_to(&mut entries, &mut reports, lines);
     let body = place.offset..size;
-    if threads > 1 && body.end.saturating_sub(body.start) > region {
+    // On a thread of its own even where that is the only one: the caller is to be asked now and then.
+    if body.end.saturating_sub(body.start) > region {
         read_regions(file, body, region, threads, &mut add, tick)?;
     } else {
         add(read_region(file, body.clone(), body, &mut buffer, &AtomicBool::new(false))?);
@@ -105,13 +99,7 @@ pub(super) fn load_more(
 ) -> io::Result<u64> {
     let body = from.offset..size;
     let batch = read_region(file, body.clone(), body, &mut Buffer::default(), &AtomicBool::new(false))?;
-    let lines = from.line - 1;
-    reports.extend(batch.reports, lines);
-    for mut digest in batch.digests {
-        digest.row.place.line += lines;
-        entries.add(digest, reports);
-    }
-    Ok(lines + batch.lines)
+    Ok(batch.add_to(entries, reports, from.line - 1))
 }
 
 /// Only the header; None if the file is no session, or cannot be read.
@@ -164,6 +152,18 @@ struct Batch {
     digests: Vec<Digest>,
     reports: Reports,
     lines: u64,
+}
+
+impl Batch {
+    /// Adds it to what stands before it, on so many lines; gives how many lines there are then.
+    fn add_to(self, entries: &mut Entries, reports: &mut Reports, lines: u64) -> u64 {
+        reports.extend(self.reports, lines);
+        for mut digest in self.digests {
+            digest.row.place.line += lines;
+            entries.add(digest, reports);
+        }
+        lines + self.lines
+    }
 }
 
 /// Reads the lines that begin in a region of the body.
@@ -287,8 +287,21 @@ impl Read for Section<'_> {
     }
 }
 
-/// Reads from a place in a file, wherever others read.
-pub(super) fn read_at(file: &File, into: &mut [u8], offset: u64) -> io::Result<usize> {
+/// Reads as much as there is, up to the whole of `into`, from a place in a file, wherever others read.
+pub(super) fn read_fully_at(file: &File, into: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut done = 0;
+    while done < into.len() {
+        match read_at(file, &mut into[done..], offset + done as u64) {
+            Ok(0) => break,
+            Ok(count) => done += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
+}
+
+fn read_at(file: &File, into: &mut [u8], offset: u64) -> io::Result<usize> {
     #[cfg(unix)]
     return std::os::unix::fs::FileExt::read_at(file, into, offset);
     #[cfg(windows)]

@@ -39,7 +39,7 @@ pub use entry::Kind;
 use facts::Facts;
 pub use header::Header;
 pub use load::Tick;
-pub use new::{NewPlace, NewSession};
+pub use new::NewSession;
 pub use session::{OpenOptions, Session as OpenSession};
 pub use session_entry::SessionEntry;
 pub use view::{NodeLabel, TreeView};

@@ -18,20 +18,8 @@ pub struct NewSession {
     pub cwd: String,
     /// The session that it comes from.
     pub parent_session: Option<String>,
-    /// Where its file goes.
-    pub place: NewPlace,
-}
-
-/// Where a new session's file goes.
-#[derive(Clone, Debug, Default)]
-pub enum NewPlace {
-    /// It gets none.
-    #[default]
-    Memory,
-    /// Into this folder, under a name made of time and id.
-    Folder(PathBuf),
-    /// To this path.
-    File(PathBuf),
+    /// Where its file goes, under a name made of time and id; None in memory.
+    pub folder: Option<PathBuf>,
 }
 
 /// A header that is about to be written.
@@ -66,11 +54,8 @@ impl NewSession {
             object.extend(quoted(parent));
         }
         object.push(b'}');
-        let path = match &self.place {
-            NewPlace::Memory => None,
-            NewPlace::File(path) => Some(path.clone()),
-            NewPlace::Folder(folder) => Some(folder.join(format!("{}_{id}.jsonl", time.replace([':', '.'], "-")))),
-        };
+        let name = || format!("{}_{id}.jsonl", time.replace([':', '.'], "-"));
+        let path = self.folder.as_ref().map(|folder| folder.join(name()));
         let header = Header {
             id,
             cwd: self.cwd.clone(),

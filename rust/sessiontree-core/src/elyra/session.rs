@@ -78,8 +78,8 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::NoSession`] for a file that is none, [`Error::Damaged`] if that was asked for, [`Error::Io`] where the system refuses; read-only, for a file that does not
-    /// exist or is empty, too.
+    /// [`Error::NoSession`] for a file that is none, [`Error::Damaged`] if that was asked for, [`Error::Io`] where the system
+    /// refuses; read-only, for a file that does not exist or is empty, too.
     pub fn open(path: &Path, cwd: &str, options: OpenOptions, tick: Tick<'_>) -> Result<Self> {
         let path = std::path::absolute(path).map_err(Error::io(path))?;
         let new = |home| {
@@ -104,7 +104,9 @@ impl Session {
         let mut attempts = 1..=MIGRATION_ATTEMPTS;
         loop {
             let session = Self::read(path.to_owned(), options, tick)?;
-            if let Some(damage) = session.first_damage().filter(|_| options.strict) {
+            if options.strict
+                && let Some(damage) = session.first_damage()
+            {
                 return Err(Error::Damaged(Box::new(damage)));
             }
             if options.read_only || !is_old(session.header.version) {
@@ -208,12 +210,6 @@ impl Session {
             Home::Memory => None,
             Home::Ahead(path) | Home::Empty(path) | Home::File(path) => Some(path),
         }
-    }
-
-    /// How it was opened.
-    #[must_use]
-    pub fn options(&self) -> OpenOptions {
-        self.options
     }
 
     /// The path for reports and errors; empty in memory.

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::load::read_at;
+use super::digest::Row;
+use super::load::read_fully_at;
 use crate::error::{Error, Result};
 use crate::info::Stamp;
 
@@ -136,15 +137,8 @@ impl FileSource {
 
     /// Reads a stretch of what is known.
     fn read(&self, offset: u64, into: &mut [u8]) -> Result<()> {
-        let io = |error| Error::io(&self.path)(error);
-        let mut done = 0;
-        while done < into.len() {
-            match read_at(&self.file, &mut into[done..], offset + done as u64) {
-                Ok(0) => return Err(self.conflict("the file has become shorter")),
-                Ok(count) => done += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(io(error)),
-            }
+        if read_fully_at(&self.file, into, offset).map_err(Error::io(&self.path))? < into.len() {
+            return Err(self.conflict("the file has become shorter"));
         }
         // Looked at afterwards: what was written meanwhile shows in the file's time.
         match self.compare(|| self.file.metadata())? {
@@ -166,6 +160,17 @@ impl Source {
             Self::File(file) => file.conflict("the file has been rewritten"),
             Self::Memory(_) => Error::io(Path::new(""))(io::ErrorKind::InvalidData.into()),
         }
+    }
+
+    /// Reads an entry's object, as it stands.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::read`].
+    pub(super) fn object(&self, row: &Row) -> Result<Vec<u8>> {
+        let mut object = vec![0; row.object.length as usize];
+        self.read(row.offset(), &mut object)?;
+        Ok(object)
     }
 
     /// Reads a stretch of the session's bytes.
@@ -193,13 +198,8 @@ impl Source {
 fn read_tail(file: &File, size: u64) -> io::Result<Vec<u8>> {
     let length = usize::try_from(size).map_or(TAIL, |size| size.min(TAIL));
     let mut tail = vec![0; length];
-    let mut done = 0;
-    while done < length {
-        match read_at(file, &mut tail[done..], size - length as u64 + done as u64)? {
-            0 => break, // it has become shorter: not the same, whatever it is
-            count => done += count,
-        }
-    }
+    // Of a file that has become shorter there is less: not the same, whatever it is.
+    let done = read_fully_at(file, &mut tail, size - length as u64)?;
     tail.truncate(done);
     Ok(tail)
 }

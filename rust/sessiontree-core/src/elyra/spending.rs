@@ -28,12 +28,10 @@ impl Spending {
     /// Looks at the rows that have come since it was last called.
     pub(super) fn catch_up(&mut self, entries: &Entries, source: &Source) -> Result<()> {
         let mut nesting = Nesting::default();
-        let mut object = Vec::new();
         for number in self.done..entries.rows().len() {
             let row = &entries.rows()[number];
             if row.flags.has(Flags::HAS_USAGE) {
-                object.resize(row.object.length as usize, 0);
-                source.read(row.offset(), &mut object)?;
+                let object = source.object(row)?;
                 if let Ok(checked) = check(&object, &mut nesting) {
                     let mut intake = Intake {
                         line: &object,
