@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..elyra import paths
 
@@ -27,6 +27,11 @@ def add_where_arguments(parser: argparse.ArgumentParser, *, all_projects: str | 
     homes.add_argument("--agent-dir", metavar="DIR", help="the agent's folder (~/.elyra/agent)")
     homes.add_argument("--pi", action="store_true", help="pi's agent folder (~/.pi/agent)")
     group.add_argument("--session-dir", metavar="DIR", help="a folder that holds session files directly")
+
+
+def where(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The store that the arguments name, as keywords."""
+    return {"session_dir": arguments.session_dir, "agent_dir": arguments.agent_dir}
 
 
 def add_json_arguments(parser: argparse.ArgumentParser, what: str, document: str | None = None) -> None:

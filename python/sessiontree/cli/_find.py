@@ -10,6 +10,7 @@ from .. import errors
 from ..elyra import SessionManager
 from ..elyra.paths import absolute_cwd, store
 from . import DAMAGED, DONE
+from ._arguments import where
 from ._output import count, point_to_pi
 from ._progress import progress
 from ._text import visible
@@ -37,17 +38,16 @@ def find(arguments: argparse.Namespace, name: str, *, everywhere: bool = False) 
         FormatError: The file that is named is no session.
         ValueError: The name is empty.
     """
-    where = {"session_dir": arguments.session_dir, "agent_dir": arguments.agent_dir}
     cwd = None if arguments.all else arguments.cwd
     with progress("Reading"):
         try:
-            return SessionManager.find(name, cwd, **where)
+            return SessionManager.find(name, cwd, **where(arguments))
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
             raise errors.SessionNotFoundError(error.strerror or "no such file", Path(name)) from error
         except errors.SessionNotFoundError as error:
             if not everywhere or error.other_project is None:
                 raise
-            return SessionManager.find(name, **where)
+            return SessionManager.find(name, **where(arguments))
 
 
 def find_or_newest(arguments: argparse.Namespace) -> SessionInfo:
@@ -61,17 +61,20 @@ def find_or_newest(arguments: argparse.Namespace) -> SessionInfo:
     """
     if arguments.session is not None:
         return find(arguments, arguments.session)
-    where = {"session_dir": arguments.session_dir, "agent_dir": arguments.agent_dir}
-    with progress("Reading") as on_progress:
-        if arguments.all:
-            infos = SessionManager.list_all(on_progress, **where)
-        else:
-            infos = SessionManager.list(arguments.cwd, on_progress=on_progress, **where)
+    infos = listed(arguments)
     if infos:
         return infos[0]
     whose = "" if arguments.all else f" of {absolute_cwd(arguments.cwd)}"
-    _, folder = store(**where)
+    _, folder = store(**where(arguments))
     raise errors.SessionNotFoundError(f"no sessions{whose} in {folder}")
+
+
+def listed(arguments: argparse.Namespace) -> list[SessionInfo]:
+    """The sessions of this project, or of all, newest first."""
+    with progress("Reading") as on_progress:
+        if arguments.all:
+            return SessionManager.list_all(on_progress, **where(arguments))
+        return SessionManager.list(arguments.cwd, on_progress=on_progress, **where(arguments))
 
 
 def open_session(info: SessionInfo, leaf: str | None = None) -> SessionManager:

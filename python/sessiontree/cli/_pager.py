@@ -24,7 +24,7 @@ def print_lines(arguments: argparse.Namespace, lines: Iterable[str]) -> None:
 
     Args:
         arguments: Whether a pager is wanted.
-        lines: Visible lines, none wider than the terminal.
+        lines: Visible lines, as wide as the terminal at most, or as 20 cells.
     """
     if not arguments.no_pager and sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
         rest = iter(lines)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _GAP = "  "
 _LEAST_REST = 14
 _NO_TERMINAL = 120
+_LEAST_TEXT = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,11 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Non
 def width() -> int:
     """How many cells a line has: the terminal's or `COLUMNS`, else 120."""
     return shutil.get_terminal_size((_NO_TERMINAL, 0)).columns
+
+
+def text_width() -> int:
+    """How many cells a line of text gets: as `width`, but never so few that words no longer fit."""
+    return max(width(), _LEAST_TEXT)
 
 
 def _sizes(columns: Sequence[Column], widest: Sequence[int], width: int) -> list[int]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from . import _speech
 from ._output import amount, count, dollars, styled
 from ._sessions import project
-from ._table import width
+from ._table import text_width
 from ._text import cells, cut, either, one_line, visible, wrapped
 from ._times import local
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 BOLD, DIM = "1", "2"
 _INDENT = "  "
-_LEAST_WIDTH = 20
 ID_CELLS = 36
 """How many cells an id gets at most: enough for a UUID."""
 
@@ -39,7 +38,7 @@ def head(info: SessionInfo, *facts: str, branch_cost: float | None = None) -> It
         facts: What to tell besides; empty ones are left out.
         branch_cost: What the branch has cost, if it is of one.
     """
-    size = _width()
+    size = text_width()
     yield styled(cut(one_line(info.name or info.first_message, size), size), BOLD)
     home = os.path.expanduser("~")  # noqa: PTH111  no error without a home
     usage = info.usage
@@ -61,7 +60,7 @@ def entry_lines(
         label_of: Gives the label of an entry's id.
         full: Cut nothing.
     """
-    size = _width()
+    size = text_width()
     day: date | None = None
     was_remark = False
     for entry in entries:
@@ -86,7 +85,7 @@ def message_lines(messages: Iterable[Mapping[str, object]], *, full: bool = Fals
         messages: In their order.
         full: Cut nothing.
     """
-    size = _width()
+    size = text_width()
     for message in messages:
         yield from _lines(_speech.of_message(message, full=full), [], None, size, after_remark=False)
 
@@ -151,10 +150,6 @@ def _excerpt(text: str, limit: int, size: int) -> tuple[list[str], str]:
 def _fitted(line: str, size: int) -> Iterable[str]:
     """A visible line as it is to be printed: programs get it whole."""
     return wrapped(line, size) if sys.stdout.isatty() else (line,)
-
-
-def _width() -> int:
-    return max(width(), _LEAST_WIDTH)
 
 
 def _spaced(*words: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..elyra import SessionManager
-from ._arguments import add_facts_arguments, add_session_arguments
+from ._arguments import add_facts_arguments, add_session_arguments, where
 from ._find import find, read_code
 from ._output import print_facts
 
@@ -29,8 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Fork it, and print where to."""
     info = find(arguments, arguments.session, everywhere=True)
     target = arguments.cwd if arguments.to is None else arguments.to
-    where = {"session_dir": arguments.session_dir, "agent_dir": arguments.agent_dir}
-    with SessionManager.fork_from(info.path, target, **where) as session:
+    with SessionManager.fork_from(info.path, target, **where(arguments)) as session:
         path = str(session.get_session_file())
         print_facts(arguments, {"path": path, "id": session.get_session_id()}, path)
     return read_code(info)

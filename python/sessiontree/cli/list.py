@@ -7,12 +7,11 @@ import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from ..elyra import SessionManager
 from ..elyra.paths import absolute_cwd
 from . import DONE
 from ._arguments import add_json_arguments, add_where_arguments, at_least
+from ._find import listed
 from ._output import count, explain_none, note, print_json, wants_json
-from ._progress import progress
 from ._sessions import print_sessions
 from ._text import one_line
 from ._times import WHEN, since, until
@@ -50,25 +49,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """List, and print."""
-    listed = _listed(arguments)
-    chosen = _chosen(listed, arguments)
+    infos = listed(arguments)
+    chosen = _chosen(infos, arguments)
     if wants_json(arguments):
         print_json(arguments, (info.to_dict() for info in chosen[: arguments.limit or None]))
     else:
         _show(chosen, arguments)
-    if not listed:
+    if not infos:
         _explain_none(arguments)
     elif not chosen:
-        note(f"none of {count(len(listed), 'session')} was modified then")
+        note(f"none of {count(len(infos), 'session')} was modified then")
     return DONE
-
-
-def _listed(arguments: argparse.Namespace) -> list[SessionInfo]:
-    where = {"session_dir": arguments.session_dir, "agent_dir": arguments.agent_dir}
-    with progress("Reading") as on_progress:
-        if arguments.all:
-            return SessionManager.list_all(on_progress, **where)
-        return SessionManager.list(arguments.cwd, on_progress=on_progress, **where)
 
 
 def _chosen(infos: list[SessionInfo], arguments: argparse.Namespace) -> list[SessionInfo]:

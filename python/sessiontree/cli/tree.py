@@ -10,7 +10,7 @@ from ._drawing import FlatTree, drawing
 from ._find import find_or_newest, open_session, read_code
 from ._output import note, print_json, styled, wants_json
 from ._pager import print_lines
-from ._table import width
+from ._table import text_width
 from ._text import cut, either, one_line, visible
 from ._transcript import BOLD, DIM, ID_CELLS, label_mark
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from .. import SessionManager
     from ._drawing import Line
-
-_LEAST_WIDTH = 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,7 +82,7 @@ def _iso(when: datetime | None) -> str | None:
 
 def _lines(tree: FlatTree, *, full: bool) -> Iterator[str]:
     """The drawing: a blank line between trees, the leaf bold, what is on no active branch dim."""
-    size = max(width(), _LEAST_WIDTH)
+    size = text_width()
     for number, line in enumerate(drawing(tree, full=full)):
         if number and line.is_start and line.level == 0:
             yield ""
