@@ -3,7 +3,7 @@
 //! The modules stand in the order in which data flows.
 
 mod error;
-mod strings;
+mod marks;
 mod json;
 mod rewrite;
 mod lines;

@@ -6,6 +6,7 @@
 use std::ops::ControlFlow;
 
 use crate::json::{Flaw, Nesting, Scanner, Span, is_string, text};
+use crate::marks::Text;
 use crate::message::{Message, Role};
 
 /// The entry types of the format.
@@ -110,14 +111,14 @@ pub(crate) struct Checked {
 /// # Errors
 ///
 /// What is wrong with the line.
-pub(crate) fn check(line: &[u8], nesting: &mut Nesting) -> Result<Checked, Flaw> {
+pub(crate) fn check(line: Text<'_>, nesting: &mut Nesting) -> Result<Checked, Flaw> {
     let mut scanner = Scanner::new(line, nesting);
     let (mut objects, mut first) = (0, None);
     while objects == 0 || scanner.peek().is_some() {
         if scanner.peek() != Some(b'{') {
             return Err(scanner.flaw(if objects == 0 { "expected an object" } else { "more stands after the object" }));
         }
-        let entry = entry(line, &mut scanner)?;
+        let entry = entry(line.bytes(), &mut scanner)?;
         first = first.or(entry.map(|entry| (objects, entry)));
         objects += 1;
         scanner.space();
@@ -130,14 +131,18 @@ impl Checked {
     /// Calls `each` for the line's entries in turn, until it breaks off.
     ///
     /// Where there are several, the line is read once more: to keep them all would take many times the line's size.
-    pub(crate) fn try_for_each(self, line: &[u8], mut each: impl FnMut(&Entry) -> ControlFlow<()>) -> ControlFlow<()> {
+    pub(crate) fn try_for_each(
+        self,
+        line: Text<'_>,
+        mut each: impl FnMut(&Entry) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         if self.objects == 1 {
             return each(&self.first);
         }
         let mut nesting = Nesting::default();
         let mut scanner = Scanner::new(line, &mut nesting);
         for _ in 0..self.objects {
-            if let Ok(Some(entry)) = entry(line, &mut scanner) {
+            if let Ok(Some(entry)) = entry(line.bytes(), &mut scanner) {
                 each(&entry)?;
             }
             scanner.space();
@@ -292,9 +297,10 @@ fn anything(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Span>, Flaw
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::marks::Marked;
 
     fn check(line: &str) -> Result<Checked, &'static str> {
-        super::check(line.as_bytes(), &mut Nesting::default()).map_err(|flaw| flaw.what)
+        super::check(Marked::new(line.as_bytes()).text(), &mut Nesting::default()).map_err(|flaw| flaw.what)
     }
 
     #[test]
@@ -312,7 +318,7 @@ mod tests {
         let line = r#"{"type":"label"} {} {"type":"usage"}"#;
         let (checked, mut kinds) = (check(line).unwrap(), Vec::new());
         assert_eq!(checked.objects, 3);
-        let flow = checked.try_for_each(line.as_bytes(), |entry| {
+        let flow = checked.try_for_each(Marked::new(line.as_bytes()).text(), |entry| {
             kinds.push(entry.kind);
             ControlFlow::Continue(())
         });

@@ -80,8 +80,8 @@ impl<'a> Facts<'a> {
                 Some(Cow::Owned(id))
             }
             Ids::Own(index) => {
-                let parent_id = id(intake.line, entry.parent_id);
-                let id = id(intake.line, entry.id)?;
+                let parent_id = id(intake.bytes(), entry.parent_id);
+                let id = id(intake.bytes(), entry.id)?;
                 if !index.add(&id, parent_id.as_deref(), intake.place, activity) {
                     report_repeated(intake.reports, intake.place, &id);
                 }
@@ -95,7 +95,7 @@ impl<'a> Facts<'a> {
         let Some(message) = message else { return };
         let is_first = self.first_message.is_none() && message.role == Some(Role::User);
         if message.is_spoken() && (is_first || self.all_text.is_some()) {
-            self.add_text(message.text(intake.line), is_first);
+            self.add_text(message.text(intake.bytes()), is_first);
         }
     }
 
@@ -171,12 +171,12 @@ impl<'a> Follow for Facts<'a> {
         }
         self.entry_count += 1;
         let message = entry.message.as_ref().filter(|_| entry.kind == Kind::Message);
-        let activity = message.map_or(NEVER, |message| activity(intake.line, entry, message));
+        let activity = message.map_or(NEVER, |message| activity(intake.bytes(), entry, message));
         self.activity = self.activity.max(activity);
         let id = self.add_id(entry, intake, activity);
         match entry.kind {
             Kind::Message => self.add_message(message, intake),
-            Kind::SessionInfo => self.name = name(intake.line, entry),
+            Kind::SessionInfo => self.name = name(intake.bytes(), entry),
             _ => {}
         }
         let records = &mut self.records;

@@ -6,12 +6,13 @@ use super::entry::Entry;
 use super::index::NEVER;
 use crate::error::{DamageKind, Place, Reports, excerpt};
 use crate::json::{Nesting, Span, number, text};
+use crate::marks::Text;
 use crate::message::Message;
 use crate::timestamp;
 
 /// The line that an entry stands on, and where to report what is odd in it.
 pub(super) struct Intake<'a> {
-    pub(super) line: &'a [u8],
+    pub(super) line: Text<'a>,
     /// How many bytes of the line in the file stand before this one, which has no white space at its ends.
     pub(super) indent: usize,
     pub(super) place: Place,
@@ -22,8 +23,12 @@ pub(super) struct Intake<'a> {
 }
 
 impl<'a> Intake<'a> {
-    pub(super) fn text(&self, span: Option<Span>) -> Option<Cow<'a, str>> {
-        Some(text(span?.of(self.line)))
+    pub(super) fn bytes(&self) -> &'a [u8] {
+        self.line.bytes()
+    }
+
+    pub(super) fn decoded(&self, span: Option<Span>) -> Option<Cow<'a, str>> {
+        Some(text(span?.of(self.bytes())))
     }
 }
 

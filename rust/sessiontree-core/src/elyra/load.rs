@@ -119,7 +119,7 @@ impl Follow for Head {
     type Wanted = ();
 
     fn start((): &(), header: Header, entry: &Entry, intake: &Intake<'_>) -> Self {
-        let object = entry.span.of(intake.line).to_owned();
+        let object = entry.span.of(intake.bytes()).to_owned();
         let start = intake.place.offset + (intake.indent + entry.span.start()) as u64;
         let span = start..start + object.len() as u64;
         Self { header, object, span, digests: Vec::new() }

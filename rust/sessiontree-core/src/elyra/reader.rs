@@ -8,6 +8,7 @@ use super::intake::Intake;
 use crate::error::{DamageKind, Place, Reports};
 use crate::json::{Flaw, Nesting};
 use crate::lines::{Content, Line, MAX_LINE};
+use crate::marks::Text;
 
 /// Checks lines, and reports what is wrong with them.
 #[derive(Debug, Default)]
@@ -37,7 +38,7 @@ impl LineReader {
             self.reports.add(DamageKind::Line, place, || format!("longer than {MAX_LINE} bytes; skipped"));
             return ControlFlow::Continue(());
         };
-        if text.is_empty() {
+        if text.bytes().is_empty() {
             if padded {
                 self.reports.add(DamageKind::Bytes, place, || "NULs stand on a line of their own".to_owned());
             }
@@ -61,7 +62,7 @@ impl LineReader {
     }
 
     /// What the line holds; an error if it is to be skipped.
-    fn check(&mut self, line: &[u8], joined: Joined) -> Result<Checked, Flaw> {
+    fn check(&mut self, line: Text<'_>, joined: Joined) -> Result<Checked, Flaw> {
         let checked = check(line, &mut self.nesting)?;
         let first = &checked.first;
         let is_header = checked.first_at == 0 && first.kind == Kind::Session && first.id.is_some();
@@ -72,19 +73,19 @@ impl LineReader {
     }
 
     /// Reports what is wrong with a line that is read all the same; tells whether it is UTF-8.
-    fn report(&mut self, line: &[u8], place: Place, padded: bool, objects: usize) -> bool {
+    fn report(&mut self, line: Text<'_>, place: Place, padded: bool, objects: usize) -> bool {
         if objects > 1 {
             let reason = || format!("{objects} records stand on one line; each is read");
             self.reports.add(DamageKind::Joined, place, reason);
         }
-        let decoded = str::from_utf8(line);
+        let not_utf8 = line.first_not_utf8();
         if padded {
             self.reports.add(DamageKind::Bytes, place, || "NULs stand around the record".to_owned());
-        } else if let Err(error) = decoded {
-            let reason = || format!("not UTF-8 (column {}); read as U+FFFD", error.valid_up_to() + 1);
+        } else if let Some(at) = not_utf8 {
+            let reason = || format!("not UTF-8 (column {}); read as U+FFFD", at + 1);
             self.reports.add(DamageKind::Bytes, place, reason);
         }
-        decoded.is_ok()
+        not_utf8.is_none()
     }
 }
 
@@ -129,7 +130,7 @@ impl<F: Follow> SessionReader<F> {
                     return ControlFlow::Continue(());
                 }
                 (_, Kind::Unknown) => return ControlFlow::Continue(()),
-                (_, Kind::Session) => match Header::of(intake.line, entry) {
+                (_, Kind::Session) => match Header::of(intake.bytes(), entry) {
                     Some(header) => {
                         *state = State::Session(F::start(wanted, header, entry, intake));
                         return ControlFlow::Continue(());

@@ -10,6 +10,7 @@ use super::source::Source;
 use super::tally::Tally;
 use crate::error::{Reports, Result};
 use crate::json::Nesting;
+use crate::marks::Marked;
 use crate::usage::{IdentityKeys, Record, Usage};
 
 /// The usage records of an open session.
@@ -32,9 +33,10 @@ impl Spending {
             let row = &entries.rows()[number];
             if row.flags.has(Flags::HAS_USAGE) {
                 let object = source.object(row)?;
-                if let Ok(checked) = check(&object, &mut nesting) {
+                let marked = Marked::new(&object);
+                if let Ok(checked) = check(marked.text(), &mut nesting) {
                     let mut intake = Intake {
-                        line: &object,
+                        line: marked.text(),
                         indent: 0,
                         place: row.place,
                         is_clean: true,

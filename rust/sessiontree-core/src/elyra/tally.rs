@@ -41,9 +41,9 @@ impl Tally {
     ) {
         let Some(spans) = UsageSpans::of(entry) else { return };
         let line = intake.line;
-        let response_id = intake.text(spans.response_id);
-        let time = intake.text(spans.timestamp);
-        let model = match intake.text(spans.provider).zip(intake.text(spans.model)) {
+        let response_id = intake.decoded(spans.response_id);
+        let time = intake.decoded(spans.timestamp);
+        let model = match intake.decoded(spans.provider).zip(intake.decoded(spans.model)) {
             Some((provider, model)) => self.usage.model(&format!("{provider}/{model}")),
             None => Arc::clone(&self.no_model),
         };
@@ -56,12 +56,12 @@ impl Tally {
             self.add(&record);
             each(record);
         };
-        if let Some(numbers) = spans.usage.and_then(|span| usage::read(span.of(line), nesting, &mut odd)) {
+        if let Some(numbers) = spans.usage.and_then(|span| usage::read(line.part(span.range()), nesting, &mut odd)) {
             count(0, numbers);
         }
         if let Some(span) = spans.model_usage {
             let mut number = 0;
-            usage::read_model_usage(span.of(line), nesting, &mut odd, &mut |numbers| {
+            usage::read_model_usage(line.part(span.range()), nesting, &mut odd, &mut |numbers| {
                 number += 1;
                 count(number, numbers);
             });
