@@ -8,7 +8,12 @@ fn main() {
         .map(|_| {
             let start = Instant::now();
             let options = sessiontree_core::Options { threads, ..Default::default() };
-            let scan = sessiontree_core::scan(&[sessiontree_core::Source::Agent(args[1].clone().into())], options, &mut |_| ControlFlow::Continue(())).unwrap();
+            let scan = sessiontree_core::scan(
+                &[sessiontree_core::Source::Agent(args[1].clone().into())],
+                options,
+                &mut |_| ControlFlow::Continue(()),
+            )
+            .unwrap();
             let took = start.elapsed().as_secs_f64();
             std::hint::black_box(scan);
             took

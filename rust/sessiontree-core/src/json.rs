@@ -337,14 +337,26 @@ pub(crate) fn is_string(raw: &[u8]) -> bool {
 
 /// The number that `raw` is, as a double, infinite where it is too large for one; None if it is something else.
 pub(crate) fn number(raw: &[u8]) -> Option<f64> {
+    // Most are whole numbers so short that a double holds them.
+    if matches!(raw.len(), 1..=15) && raw.iter().all(u8::is_ascii_digit) {
+        let whole = raw.iter().fold(0_u64, |whole, digit| whole * 10 + u64::from(digit - b'0'));
+        #[expect(clippy::cast_precision_loss, reason = "below 2^53")]
+        return Some(whole as f64);
+    }
     matches!(raw.first(), Some(b'-' | b'0'..=b'9')).then(|| str::from_utf8(raw).ok()?.parse().ok())?
+}
+
+/// The bytes of a scanned string, escapes resolved: what to compare with words of plain ASCII.
+pub(crate) fn word(raw: &[u8]) -> Cow<'_, [u8]> {
+    let inner = &raw[1..raw.len() - 1];
+    if inner.contains(&b'\\') { Cow::Owned(unescape(inner)) } else { Cow::Borrowed(inner) }
 }
 
 /// The text of a scanned string: escapes resolved, U+FFFD for lone surrogates and for what is no UTF-8.
 pub(crate) fn text(raw: &[u8]) -> Cow<'_, str> {
     let inner = &raw[1..raw.len() - 1];
-    if memchr::memchr(b'\\', inner).is_none() {
-        return String::from_utf8_lossy(inner);
+    if !inner.contains(&b'\\') {
+        return str::from_utf8(inner).map_or_else(|_| String::from_utf8_lossy(inner), Cow::Borrowed);
     }
     // An escape never yields a continuation byte, so decoding the bytes afterwards sees the same broken sequences.
     Cow::Owned(match String::from_utf8_lossy(&unescape(inner)) {

@@ -13,6 +13,7 @@ mod usage;
 mod context;
 mod info;
 mod workers;
+mod crew;
 mod elyra;
 mod scan;
 

@@ -2,9 +2,12 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::hash::{BuildHasher, Hash, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher, RandomState};
 use std::num::NonZeroU128;
 use std::sync::Arc;
+
+use siphasher::sip128::{Hasher128, SipHasher13};
+use uuid::Uuid;
 
 use crate::error::excerpt;
 use crate::json::{Flaw, Nesting, Scanner, number};
@@ -58,11 +61,6 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// The name of a model, one text for all its records.
-    pub(crate) fn model(&self, name: &str) -> Arc<str> {
-        self.by_model.get_key_value(name).map_or_else(|| name.into(), |(known, _)| Arc::clone(known))
-    }
-
     pub(crate) fn add(&mut self, record: &Record) {
         self.total.add(&record.tokens);
         if !self.by_model.contains_key(&record.model) {
@@ -112,9 +110,16 @@ impl Numbers {
 }
 
 /// What the hashes are keyed with: no file can be written to collide.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct IdentityKeys {
-    keys: [RandomState; 2],
+    hasher: SipHasher13,
+}
+
+impl Default for IdentityKeys {
+    fn default() -> Self {
+        let (one, other) = Uuid::new_v4().as_u64_pair();
+        Self { hasher: SipHasher13::new_with_keys(one, other) }
+    }
 }
 
 impl IdentityKeys {
@@ -137,17 +142,35 @@ impl IdentityKeys {
     }
 
     fn hash(&self, value: &impl Hash) -> Option<NonZeroU128> {
-        let [high, low] = self.keys.each_ref().map(|key| u128::from(key.hash_one(value)));
-        NonZeroU128::new(high << 64 | low)
+        let mut hasher = self.hasher;
+        value.hash(&mut hasher);
+        NonZeroU128::new(hasher.finish128().as_u128())
     }
 }
+
+/// Hashes what is a keyed hash already: it stays as it is.
+#[derive(Debug, Default)]
+struct Ready(u64);
+
+impl Hasher for Ready {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let (words, _) = bytes.as_chunks();
+        self.0 = words.iter().fold(self.0, |all, word| all ^ u64::from_ne_bytes(*word));
+    }
+}
+
+type IdentitySet = HashSet<NonZeroU128, BuildHasherDefault<Ready>>;
 
 /// The records that there have been.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    responses: HashSet<NonZeroU128>,
-    contents_with_response: HashSet<NonZeroU128>,
-    contents_without: HashSet<NonZeroU128>,
+    responses: IdentitySet,
+    contents_with_response: IdentitySet,
+    contents_without: IdentitySet,
 }
 
 impl Ledger {
@@ -156,7 +179,7 @@ impl Ledger {
     /// Two records that both have a response id are one if those are equal; any others, if their contents are.
     pub(crate) fn enter(&mut self, identity: Identity) -> bool {
         let Identity { response, content } = identity;
-        let known = |set: &HashSet<_>| content.is_some_and(|content| set.contains(&content));
+        let known = |set: &IdentitySet| content.is_some_and(|content| set.contains(&content));
         let is_new = match response {
             Some(id) => !self.responses.contains(&id) && !known(&self.contents_without),
             None => !known(&self.contents_without) && !known(&self.contents_with_response),

@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::json::{Flaw, Nesting, Scanner, Span, is_string, text};
+use crate::json::{Flaw, Nesting, Scanner, Span, is_string, word};
 use crate::marks::Text;
 use crate::message::{Message, Role};
 
@@ -29,20 +29,20 @@ pub enum Kind {
 }
 
 impl Kind {
-    fn named(name: &str) -> Self {
+    fn named(name: &[u8]) -> Self {
         match name {
-            "session" => Self::Session,
-            "message" => Self::Message,
-            "model_change" => Self::ModelChange,
-            "thinking_level_change" => Self::ThinkingLevelChange,
-            "compaction" => Self::Compaction,
-            "branch_summary" => Self::BranchSummary,
-            "custom" => Self::Custom,
-            "custom_message" => Self::CustomMessage,
-            "label" => Self::Label,
-            "session_info" => Self::SessionInfo,
-            "usage" => Self::Usage,
-            "context_edit" => Self::ContextEdit,
+            b"session" => Self::Session,
+            b"message" => Self::Message,
+            b"model_change" => Self::ModelChange,
+            b"thinking_level_change" => Self::ThinkingLevelChange,
+            b"compaction" => Self::Compaction,
+            b"branch_summary" => Self::BranchSummary,
+            b"custom" => Self::Custom,
+            b"custom_message" => Self::CustomMessage,
+            b"label" => Self::Label,
+            b"session_info" => Self::SessionInfo,
+            b"usage" => Self::Usage,
+            b"context_edit" => Self::ContextEdit,
             _ => Self::Unknown,
         }
     }
@@ -189,7 +189,7 @@ fn entry(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Entry>, Flaw> 
         Ok(())
     })?;
     if let Some(kind) = kind {
-        entry.kind = Kind::named(&text(kind.of(line)));
+        entry.kind = Kind::named(&word(kind.of(line)));
     }
     Ok((kind.is_some() || entry.id.is_some()).then_some(entry))
 }
@@ -229,7 +229,7 @@ fn message(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Message>, Fl
 }
 
 fn role(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Role>, Flaw> {
-    Ok(string(line, scanner)?.map(|span| Role::named(&text(span.of(line)))))
+    Ok(string(line, scanner)?.map(|span| Role::named(&word(span.of(line)))))
 }
 
 /// The texts of a content; false if it is neither a string nor a list.
@@ -259,7 +259,7 @@ fn text_block(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Span>, Fl
     let (mut is_text, mut words) = (false, None);
     scanner.object(|scanner, key| {
         match key {
-            b"type" => is_text = string(line, scanner)?.is_some_and(|span| text(span.of(line)) == "text"),
+            b"type" => is_text = string(line, scanner)?.is_some_and(|span| *word(span.of(line)) == *b"text"),
             b"text" => words = string(line, scanner)?,
             _ => _ = scanner.value()?,
         }

@@ -7,7 +7,7 @@ use super::entries::Entries;
 use super::entry::check;
 use super::intake::Intake;
 use super::source::Source;
-use super::tally::Tally;
+use super::tally::{Models, Tally, for_each_record};
 use crate::error::{Reports, Result};
 use crate::json::Nesting;
 use crate::marks::Marked;
@@ -17,6 +17,7 @@ use crate::usage::{IdentityKeys, Record, Usage};
 #[derive(Debug, Default)]
 pub(super) struct Spending {
     keys: IdentityKeys,
+    models: Models,
     tally: Tally,
     /// Every record with the number of its row.
     records: Vec<(usize, Record)>,
@@ -44,8 +45,11 @@ impl Spending {
                         nesting: &mut nesting,
                     };
                     let records = &mut self.records;
-                    let add = |record| records.push((number, record));
-                    self.tally.add_entry(&checked.first, entries.ids(number).0, &mut intake, &self.keys, add);
+                    let id = entries.ids(number).0;
+                    for_each_record(&checked.first, id, &mut intake, &self.keys, &mut self.models, |record| {
+                        self.tally.add(&record);
+                        records.push((number, record));
+                    });
                 }
             }
             self.done = number + 1;
