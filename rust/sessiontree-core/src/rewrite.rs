@@ -1,6 +1,6 @@
 //! Checked JSON text to other JSON text: members changed, everything else byte for byte.
 
-use crate::json::{Nesting, Scanner, Span, text};
+use crate::json::{Nesting, Scanner, Span};
 use crate::marks::Marked;
 
 /// The values of some members of a checked object. Of a repeated key the last counts.
@@ -88,7 +88,7 @@ fn members(object: &[u8], changes: &[(&str, Change<'_>)]) -> Vec<Member> {
     let mut members = Vec::new();
     _ = Scanner::new(marked.text(), &mut nesting).members(|scanner, key| {
         let value = scanner.value()?;
-        let name = text(key.of(object));
+        let name = key.text(object);
         let change = changes.iter().position(|(wanted, _)| *wanted == name);
         members.push(Member { start: key.start(), value: value.start(), end: value.end(), change });
         Ok(())
@@ -151,6 +151,7 @@ fn surrogate(escape: &[u8]) -> Option<Surrogate> {
 mod tests {
     use super::Change::{Remove, Set};
     use super::*;
+    use crate::json::text;
 
     #[test]
     fn members_change_and_nothing_else_does() {

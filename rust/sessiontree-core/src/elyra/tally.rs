@@ -88,12 +88,12 @@ pub(super) fn for_each_record(
         let identity = keys.identity(holder, &numbers, number);
         each(Record { tokens: numbers.tokens, model: Arc::clone(&model), identity });
     };
-    if let Some(numbers) = spans.usage.and_then(|span| usage::read(line.part(span.range()), nesting, &mut odd)) {
+    if let Some(numbers) = spans.usage.and_then(|usage| usage.read(line.bytes(), &mut odd)) {
         count(0, numbers);
     }
-    if let Some(span) = spans.model_usage {
+    if let Some(span) = spans.details {
         let mut number = 0;
-        usage::read_model_usage(line.part(span.range()), nesting, &mut odd, &mut |numbers| {
+        usage::read_details(line.part(span.range()), nesting, &mut odd, &mut |numbers| {
             number += 1;
             count(number, numbers);
         });
@@ -103,8 +103,8 @@ pub(super) fn for_each_record(
 /// Where an entry's usage records stand, and what tells whose they are.
 #[derive(Default)]
 struct UsageSpans {
-    usage: Option<Span>,
-    model_usage: Option<Span>,
+    usage: Option<usage::Raw>,
+    details: Option<Span>,
     provider: Option<Span>,
     model: Option<Span>,
     response_id: Option<Span>,
@@ -125,7 +125,7 @@ impl UsageSpans {
             },
             (Kind::Message, Some((message, Some(Role::ToolResult)))) => Self {
                 usage: message.usage,
-                model_usage: message.model_usage,
+                details: message.details,
                 response_id: message.response_id,
                 ..Self::default()
             },
@@ -141,6 +141,6 @@ impl UsageSpans {
             },
             _ => return None,
         };
-        (spans.usage.is_some() || spans.model_usage.is_some()).then_some(Self { timestamp: entry.timestamp, ..spans })
+        (spans.usage.is_some() || spans.details.is_some()).then_some(Self { timestamp: entry.timestamp, ..spans })
     }
 }
