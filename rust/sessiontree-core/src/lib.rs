@@ -12,6 +12,8 @@ mod timestamp;
 mod usage;
 mod context;
 mod info;
+#[cfg_attr(not(test), expect(dead_code, unused_imports, reason = "the scan does not ask it yet"))]
+mod catalogue;
 mod workers;
 mod elyra;
 mod scan;

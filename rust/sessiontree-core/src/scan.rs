@@ -4,6 +4,7 @@
 //! once, and the workers, who own all they need, end at the next block.
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -21,7 +22,7 @@ use crate::usage::{IdentityKeys, Ledger, Usage};
 use crate::workers::{self, Permit};
 
 /// How a scan is to be made.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// How many threads read, within the process's limit; None means that limit.
     pub threads: Option<usize>,
@@ -29,6 +30,8 @@ pub struct Options {
     pub text: bool,
     /// Whether to add up the usage of all sessions.
     pub usage: bool,
+    /// The file that tells what earlier scans found, if there is to be one.
+    pub catalogue: Option<PathBuf>,
 }
 
 /// What the caller's function is called with, in the caller's thread.
@@ -102,8 +105,9 @@ fn read_all(files: Vec<Candidate>, options: Options, teller: &mut Teller<'_>) ->
     if total == 0 {
         return Ok(Vec::new());
     }
-    let work = Work { is_stopped: Arc::default(), keys: Arc::default(), limit: workers::limit(), options };
-    let threads = options.threads.unwrap_or(work.limit).min(work.limit).min(total);
+    let limit = workers::limit();
+    let threads = options.threads.unwrap_or(limit).min(limit).min(total);
+    let work = Work { is_stopped: Arc::default(), keys: Arc::default(), limit, options };
     let stop = StopOnDrop(Arc::clone(&work.is_stopped));
     let results = start(files, threads, work)?;
     let mut read = Vec::with_capacity(total);

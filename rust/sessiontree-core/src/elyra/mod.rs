@@ -113,7 +113,8 @@ pub fn read_text(info: &SessionInfo) -> Result<String> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(conflict("the file has gone")),
         Err(error) => return Err(Error::io(path)(error)),
     };
-    let changed = |file: &File| Ok(Stamp::of(&file.metadata().map_err(Error::io(path))?) != info.stamp);
+    let changed =
+        |file: &File| Ok(!Stamp::of(&file.metadata().map_err(Error::io(path))?).is_unwritten_since(&info.stamp));
     if changed(&file)? {
         return Err(conflict("the file has changed since it was listed"));
     }
