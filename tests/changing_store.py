@@ -1,6 +1,6 @@
 """A small store, what can become of its files, and whether a catalogue changes what is found in it.
 
-changing_store.py FOLDER CATALOGUE SEED COUNT    as a process: does so many things to a store of its own, comparing each time
+changing_store.py FOLDER CATALOGUE SEED COUNT    a process that does so many things to a store, and compares each time
 """
 
 from __future__ import annotations
