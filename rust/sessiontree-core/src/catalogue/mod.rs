@@ -9,6 +9,8 @@
 //! power cut leaves is a catalogue that is thrown away. Its journal is the one that is rolled back, not a write-ahead log:
 //! that one wants memory shared between processes, which home folders on a network do not give, and cannot be read in a
 //! folder that is read-only. Two processes at once write one after the other, or one of them does without.
+//!
+//! Rule: docs/catalogue.md.
 
 pub(crate) mod codec;
 mod settled;
