@@ -347,15 +347,29 @@ def test_a_place_that_holds_no_file(agent: Path, tmp_path: Path) -> None:
         assert_same(agent, tmp_path / "pipe")
 
 
+HOLD = """
+import sqlite3, sys
+database = sqlite3.connect(sys.argv[1])
+database.execute("BEGIN EXCLUSIVE")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
 def test_one_that_somebody_holds_is_not_waited_for(agent: Path, catalogue: Path) -> None:
     settle()
     assert_same(agent, catalogue)
-    with closing(sqlite3.connect(catalogue)) as database:
-        database.execute("BEGIN EXCLUSIVE")
+    # Another process: what one process locks it does not keep from itself.
+    command = [sys.executable, "-c", HOLD, str(catalogue)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout
+        assert holder.stdout.readline() == "held\n"
+        append(agent / "sessions/--p0--/a.jsonl", 5)
         start = time.perf_counter()
         SessionManager.list_all(agent_dir=agent, catalogue=catalogue)
         assert time.perf_counter() - start < 1
         assert_same(agent, catalogue)
+        holder.communicate()
     assert_same(agent, catalogue)
 
 
