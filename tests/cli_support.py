@@ -43,7 +43,7 @@ sys.exit(cli.main())
 
 _OUR_OWN = re.compile(r"\x1b\[[012]m")
 _CONTROL = re.compile(r"\x1b\[([?\d;]*)([A-Za-z])|([\r\n])|([^\x1b\r\n]+)")
-_VARIABLES = re.compile(r"ELYRA_|PI_|PYTHON|(COLUMNS|LINES|NO_COLOR|FORCE_COLOR|TERM)$")
+_VARIABLES = re.compile(r"ELYRA_|PI_|PYTHON|XDG_|(COLUMNS|LINES|NO_COLOR|FORCE_COLOR|TERM)$")
 
 
 def ago(**span: float) -> str:

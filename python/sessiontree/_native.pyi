@@ -457,8 +457,12 @@ def scan(
     text: bool,
     usage: bool,
     strict: bool,
+    catalogue: StrPath | None = None,
 ) -> ScanRow:
-    """Read every session that the sources hold; with `usage`, add up what all of them used."""
+    """Read every session that the sources hold; with `usage`, add up what all of them used.
+
+    Of files that are as the catalogue knows them, what it knows is taken; what is read is kept there.
+    """
 
 def restore(state: Mapping[str, Any]) -> SessionInfo:
     """The `SessionInfo` that was pickled."""

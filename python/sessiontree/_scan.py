@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 from . import _native
+from ._catalogue import catalogue_path
 from .elyra.paths import store
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ def scan(
     on_progress: OnProgress | None = None,
     threads: int | None = None,
     strict: bool = False,
+    catalogue: bool | StrPath = False,
 ) -> Scan:
     """Read every session of a store, in parallel, in bounded memory.
 
@@ -92,6 +94,9 @@ def scan(
             scan and is raised here.
         threads: How many threads to read with, at most as many as there are processors; None means that many.
         strict: Raise at the first damage, by path and line, instead of reporting it; notes are still reported.
+        catalogue: Where to keep what was found, so that a later scan reads only files that have changed since; what it
+            gives is the same. True means a file of the user's own in the cache folder, a path that file, False none.
+            The file need not exist, and whatever is wrong with it is no error.
 
     Returns:
         The sessions and their damage. A file in a folder that is no session is left out; one that was named is
@@ -100,12 +105,12 @@ def scan(
     Raises:
         FileNotFoundError: A source does not exist.
         PermissionError: A folder that was named cannot be read.
-        ValueError: A folder holds nothing that fits, or `threads` is below 1.
+        ValueError: A folder holds nothing that fits, `threads` is below 1, or `catalogue` is an empty path.
         FormatError: With `strict`, the first damage; an `OSError` where that is a file that cannot be read.
 
     Rule: docs/reading.md.
     """
-    return scan_sources(_sources(source), on_progress=on_progress, threads=threads, strict=strict)
+    return scan_sources(_sources(source), on_progress=on_progress, threads=threads, strict=strict, catalogue=catalogue)
 
 
 def scan_sources(
@@ -114,9 +119,18 @@ def scan_sources(
     on_progress: OnProgress | None = None,
     threads: int | None = None,
     strict: bool = False,
+    catalogue: bool | StrPath = False,
 ) -> Scan:
     """As `scan`, for callers that know what kind of folder each source is."""
-    row = _native.scan(sources, on_progress, threads, text=False, usage=True, strict=strict)
+    row = _native.scan(
+        sources,
+        on_progress,
+        threads,
+        text=False,
+        usage=True,
+        strict=strict,
+        catalogue=catalogue_path(catalogue),
+    )
     return Scan(tuple(row["infos"]), tuple(row["damage"]), row["usage"])
 
 

@@ -298,16 +298,19 @@ class _ForkFromOptions(TypedDict, total=False):
 class _ListOptions(TypedDict, total=False):
     agentDir: StrPath | None
     threads: int | None
+    catalogue: bool | StrPath
 
 class _ListAllOptions(TypedDict, total=False):
     agentDir: StrPath | None
     sessionDir: StrPath | None
     threads: int | None
     text: bool
+    catalogue: bool | StrPath
 
 class _FindOptions(TypedDict, total=False):
     sessionDir: StrPath | None
     agentDir: StrPath | None
+    catalogue: bool | StrPath
 
 class _DeleteOptions(TypedDict, total=False):
     sessionDir: StrPath | None
@@ -422,6 +425,7 @@ class SessionManager(sessiontree.SessionManager):
         *,
         agentDir: StrPath | None = None,
         threads: int | None = None,
+        catalogue: bool | StrPath = False,
     ) -> builtins.list[SessionInfo]:
         """List the sessions of one project, newest first."""
     @overload
@@ -450,6 +454,7 @@ class SessionManager(sessiontree.SessionManager):
         sessionDir: StrPath | None = None,
         threads: int | None = None,
         text: bool = False,
+        catalogue: bool | StrPath = False,
     ) -> builtins.list[SessionInfo]:
         """List the sessions of all projects, newest first."""
     @overload
@@ -467,6 +472,7 @@ class SessionManager(sessiontree.SessionManager):
         *,
         sessionDir: StrPath | None = None,
         agentDir: StrPath | None = None,
+        catalogue: bool | StrPath = False,
     ) -> SessionInfo:
         """Find a session by path, by id, or by the start of its id if no other has the same."""
     @overload
@@ -661,6 +667,7 @@ class _ScanOptions(TypedDict, total=False):
     onProgress: OnProgress | None
     threads: int | None
     strict: bool
+    catalogue: bool | StrPath
 
 @overload
 def scan(
@@ -669,6 +676,7 @@ def scan(
     onProgress: OnProgress | None = None,
     threads: int | None = None,
     strict: bool = False,
+    catalogue: bool | StrPath = False,
 ) -> Scan:
     """Read every session of a store, in parallel, in bounded memory."""
 

@@ -29,6 +29,12 @@ def add_where_arguments(parser: argparse.ArgumentParser, *, all_projects: str | 
     group.add_argument("--session-dir", metavar="DIR", help="a folder that holds session files directly")
 
 
+def add_catalogue_argument(parser: argparse.ArgumentParser) -> None:
+    """Add `--no-catalogue`."""
+    about = "read every file, and do not keep what was found for the next time"
+    parser.add_argument("--no-catalogue", dest="catalogue", action="store_false", help=about)
+
+
 def where(arguments: argparse.Namespace) -> dict[str, Any]:
     """The store that the arguments name, as keywords."""
     return {"session_dir": arguments.session_dir, "agent_dir": arguments.agent_dir}
@@ -66,6 +72,7 @@ def add_session_arguments(parser: argparse.ArgumentParser, *, nargs: str | None 
         about += " (the newest)"
     name = "sessions" if nargs == "+" else "session"
     parser.add_argument(name, metavar="SESSION", nargs=nargs, help=about)
+    add_catalogue_argument(parser)
     add_where_arguments(parser, all_projects="look in all projects, not only in that folder's")
 
 

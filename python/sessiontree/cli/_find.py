@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import errors
 from ..elyra import SessionManager
@@ -39,15 +39,16 @@ def find(arguments: argparse.Namespace, name: str, *, everywhere: bool = False) 
         ValueError: The name is empty.
     """
     cwd = None if arguments.all else arguments.cwd
+    options = _options(arguments)
     with progress("Reading"):
         try:
-            return SessionManager.find(name, cwd, **where(arguments))
+            return SessionManager.find(name, cwd, **options)
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
             raise errors.SessionNotFoundError(error.strerror or "no such file", Path(name)) from error
         except errors.SessionNotFoundError as error:
             if not everywhere or error.other_project is None:
                 raise
-            return SessionManager.find(name, **where(arguments))
+            return SessionManager.find(name, **options)
 
 
 def find_or_newest(arguments: argparse.Namespace) -> SessionInfo:
@@ -71,10 +72,16 @@ def find_or_newest(arguments: argparse.Namespace) -> SessionInfo:
 
 def listed(arguments: argparse.Namespace) -> list[SessionInfo]:
     """The sessions of this project, or of all, newest first."""
+    options = _options(arguments)
     with progress("Reading") as on_progress:
         if arguments.all:
-            return SessionManager.list_all(on_progress, **where(arguments))
-        return SessionManager.list(arguments.cwd, on_progress=on_progress, **where(arguments))
+            return SessionManager.list_all(on_progress, **options)
+        return SessionManager.list(arguments.cwd, on_progress=on_progress, **options)
+
+
+def _options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What listing and finding take by keyword."""
+    return {**where(arguments), "catalogue": arguments.catalogue}
 
 
 def open_session(info: SessionInfo, leaf: str | None = None) -> SessionManager:

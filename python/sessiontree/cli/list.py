@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..elyra.paths import absolute_cwd
 from . import DONE
-from ._arguments import add_json_arguments, add_where_arguments, at_least
+from ._arguments import add_catalogue_argument, add_json_arguments, add_where_arguments, at_least
 from ._find import listed
 from ._output import count, explain_none, note, print_json, wants_json
 from ._sessions import print_sessions
@@ -44,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--since", type=since, metavar="WHEN", help=f"modified then or later: {WHEN}")
     parser.add_argument("--until", type=until, metavar="WHEN", help="modified before then; of a date, to its end")
     add_json_arguments(parser, "session")
+    add_catalogue_argument(parser)
     add_where_arguments(parser, all_projects="the sessions of all projects")
 
 

@@ -67,14 +67,14 @@ def locate(name: StrPath, cwd: StrPath | None, session_dir: StrPath | None, agen
     return _one(text, of_project(cwd, session_dir, agent_dir)) or _fail(text, _matches(text, headers(everywhere)))
 
 
-def info(path: Path) -> SessionInfo:
-    """The row of a file that is a session.
+def info(path: Path, catalogue: Path | None = None) -> SessionInfo:
+    """The row of a file that is a session, from the catalogue if that knows it.
 
     Raises:
         FormatError: It is none.
         OSError: It cannot be read.
     """
-    row = _native.scan([("any", path)], None, 1, text=False, usage=False, strict=False)
+    row = _native.scan([("any", path)], None, 1, text=False, usage=False, strict=False, catalogue=catalogue)
     if not row["infos"]:
         _native.scan([("any", path)], None, 1, text=False, usage=False, strict=True)
         raise FormatError("no session", path)

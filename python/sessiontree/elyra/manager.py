@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from .. import _native
+from .._catalogue import catalogue_path
 from . import checks, paths
 from . import find as finding
 from .open_session import OpenSession
@@ -213,6 +214,7 @@ class SessionManager(OpenSession):
         *,
         agent_dir: StrPath | None = None,
         threads: int | None = None,
+        catalogue: bool | StrPath = False,
     ) -> builtins.list[SessionInfo]:
         """List the sessions of one project, newest first.
 
@@ -227,6 +229,9 @@ class SessionManager(OpenSession):
                 listing and is raised here.
             agent_dir: The agent's folder; None means Elyra's (`ELYRA_CODING_AGENT_DIR`, else `~/.elyra/agent`).
             threads: How many threads to read with, at most as many as there are processors; None means that many.
+            catalogue: Where to keep what was found, so that a later listing reads only files that have changed since;
+                what it gives is the same. True means a file of the user's own in the cache folder, a path that file,
+                False none. The file need not exist, and whatever is wrong with it is no error.
 
         Returns:
             The sessions, by `modified`, equal times by path; empty when there are none. What cannot be read is left
@@ -234,13 +239,13 @@ class SessionManager(OpenSession):
 
         Raises:
             PermissionError: The folder cannot be read.
-            ValueError: `cwd` is empty, or `threads` is below 1.
+            ValueError: `cwd` or `catalogue` is empty, or `threads` is below 1.
 
         Rule: Elyra session format, "Static Listing Methods".
         """
         wanted = paths.absolute_cwd(cwd)
         source, is_own = paths.project_source(cwd, session_dir, agent_dir)
-        infos = _list(source, on_progress, threads, text=False)
+        infos = _list(source, on_progress, threads, text=False, catalogue=catalogue)
         return [info for info in infos if paths.belongs(info.cwd, wanted, is_own=is_own)]
 
     @classmethod
@@ -252,6 +257,7 @@ class SessionManager(OpenSession):
         session_dir: StrPath | None = None,
         threads: int | None = None,
         text: bool = False,
+        catalogue: bool | StrPath = False,
     ) -> builtins.list[SessionInfo]:
         """List the sessions of all projects, newest first.
 
@@ -260,18 +266,20 @@ class SessionManager(OpenSession):
             agent_dir: As for `list`.
             session_dir: A folder that holds session files directly, instead of an agent's folder.
             threads: As for `list`.
-            text: Load every `all_messages_text` in the same pass, instead of when it is asked for.
+            text: Load every `all_messages_text` in the same pass, instead of when it is asked for. That reads all
+                files, whatever the catalogue knows.
+            catalogue: As for `list`.
 
         Returns:
             As for `list`.
 
         Raises:
             PermissionError: The folder cannot be read.
-            ValueError: `threads` is below 1.
+            ValueError: `threads` is below 1, or `catalogue` is an empty path.
 
         Rule: Elyra session format, "Static Listing Methods".
         """
-        return _list(paths.store(session_dir, agent_dir), on_progress, threads, text=text)
+        return _list(paths.store(session_dir, agent_dir), on_progress, threads, text=text, catalogue=catalogue)
 
     @classmethod
     def find(
@@ -281,6 +289,7 @@ class SessionManager(OpenSession):
         *,
         session_dir: StrPath | None = None,
         agent_dir: StrPath | None = None,
+        catalogue: bool | StrPath = False,
     ) -> SessionInfo:
         """Find a session by path, by id, or by the start of its id if no other has the same.
 
@@ -292,6 +301,7 @@ class SessionManager(OpenSession):
             cwd: Look among this project's sessions alone; None means all.
             session_dir: As for `list`.
             agent_dir: As for `list`.
+            catalogue: As for `list`.
 
         Raises:
             InvalidNameError: The name is empty.
@@ -300,7 +310,7 @@ class SessionManager(OpenSession):
             FileNotFoundError: It is a path, and nothing is there.
             FormatError: It is a path, and no session is there.
         """
-        return finding.info(finding.locate(name, cwd, session_dir, agent_dir))
+        return finding.info(finding.locate(name, cwd, session_dir, agent_dir), catalogue_path(catalogue))
 
     @classmethod
     def delete(
@@ -409,9 +419,15 @@ def _text_of(path: StrPath | None) -> str | None:
 
 
 def _list(
-    source: tuple[Layout, Path], on_progress: OnProgress | None, threads: int | None, *, text: bool
+    source: tuple[Layout, Path],
+    on_progress: OnProgress | None,
+    threads: int | None,
+    *,
+    text: bool,
+    catalogue: bool | StrPath,
 ) -> builtins.list[SessionInfo]:
-    row = _native.scan([source], on_progress, threads, text, usage=False, strict=False)
+    path = catalogue_path(catalogue)
+    row = _native.scan([source], on_progress, threads, text, usage=False, strict=False, catalogue=path)
     unread = sum(damage.kind == "file" for damage in row["damage"])
     if unread:
         import logging  # late: hardly any listing needs it

@@ -148,7 +148,10 @@ impl<T: Task> Crew<T> {
         while !self.is_stopped() {
             let Some(piece) = self.next(&mut self.state()) else {
                 permit = None;
-                if self.wait() { continue } else { return }
+                if self.wait() {
+                    continue;
+                }
+                return;
             };
             permit = match permit.filter(|permit: &Permit| !permit.is_due()) {
                 None => Permit::acquire(self.limit, || self.is_stopped()),

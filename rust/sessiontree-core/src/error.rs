@@ -5,6 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 /// What every fallible call of this crate gives.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -57,7 +59,7 @@ pub fn words(error: &io::Error) -> String {
 }
 
 /// What kind of thing is wrong with a file, or remarkable in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum DamageKind {
     /// The file cannot be read, or was named and is no session.
     File,
@@ -107,7 +109,7 @@ impl DamageKind {
 }
 
 /// Where in a file: the line's number, from 1, and the offset of its first byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Place {
     pub line: u64,
     pub offset: u64,
@@ -156,7 +158,7 @@ pub(crate) fn excerpt(text: &str) -> String {
 const MAX_REPORTS: usize = 10_000;
 
 /// The reports of one file. They come in any order; damage is kept before notes, and the first by line.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Reports {
     kept: BTreeMap<Rank, String>,
     left_out: Option<Rank>,

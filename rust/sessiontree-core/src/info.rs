@@ -2,14 +2,19 @@
 
 use std::fs::Metadata;
 use std::path::PathBuf;
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
 
 use crate::usage::Usage;
 
 /// What stands for the first message of a session that has none.
 pub(crate) const NO_MESSAGES: &str = "(no messages)";
 
-/// What tells that a file is still the one that was read.
+pub(crate) const NS_PER_S: i64 = 1_000_000_000;
+
+/// What tells that a file is still the one that was read: to the catalogue, all of it; to who has it open, or lists it and
+/// reads its text later, all but the time of any change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Stamp {
     /// The file's device and number there; 0 where the system has none.
@@ -18,18 +23,27 @@ pub struct Stamp {
     pub size_bytes: u64,
     /// Nanoseconds since 1970; those of the years before 1678 and after 2261 are not told apart.
     pub modified_ns: i64,
+    /// When anything about the file changed last, which no program can set back; 0 where the system has no such time.
+    pub changed_ns: i64,
 }
 
 impl Stamp {
     pub(crate) fn of(metadata: &Metadata) -> Self {
         #[cfg(unix)]
-        let (device, inode) = {
+        let (device, inode, changed_ns) = {
             use std::os::unix::fs::MetadataExt;
-            (metadata.dev(), metadata.ino())
+            let changed_ns = metadata.ctime().saturating_mul(NS_PER_S).saturating_add(metadata.ctime_nsec());
+            (metadata.dev(), metadata.ino(), changed_ns)
         };
         #[cfg(not(unix))]
-        let (device, inode) = (0, 0);
-        Self { device, inode, size_bytes: metadata.len(), modified_ns: modified_ns(metadata) }
+        let (device, inode, changed_ns) = (0, 0, 0);
+        Self { device, inode, size_bytes: metadata.len(), modified_ns: modified_ns(metadata), changed_ns }
+    }
+
+    /// Whether the file was not written to in between, as its contents' own time has it. A new name, or other permissions,
+    /// are no such change.
+    pub(crate) fn is_unwritten_since(&self, earlier: &Self) -> bool {
+        *self == Self { changed_ns: self.changed_ns, ..*earlier }
     }
 
     /// The file's time in Unix milliseconds.
@@ -39,16 +53,22 @@ impl Stamp {
 }
 
 fn modified_ns(metadata: &Metadata) -> i64 {
-    let Ok(modified) = metadata.modified() else { return 0 };
-    match modified.duration_since(UNIX_EPOCH) {
+    metadata.modified().map_or(0, ns_since_1970)
+}
+
+pub(crate) fn ns_since_1970(time: SystemTime) -> i64 {
+    match time.duration_since(UNIX_EPOCH) {
         Ok(after) => i64::try_from(after.as_nanos()).unwrap_or(i64::MAX),
         Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |ns| -ns),
     }
 }
 
 /// One session, as a listing shows it. Times are Unix milliseconds within the years 1 to 9999.
-#[derive(Clone, Debug, PartialEq)]
+///
+/// Where it is kept, it is kept with its file: path and stamp are known there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionInfo {
+    #[serde(skip)]
     pub path: PathBuf,
     pub id: String,
     /// Empty when the header has none.
@@ -61,6 +81,7 @@ pub struct SessionInfo {
     /// `(no messages)` without a user message that has text.
     pub first_message: String,
     /// Loaded only when the listing was told to.
+    #[serde(skip)]
     pub all_messages_text: Option<String>,
     /// How many bytes were read.
     pub size_bytes: u64,
@@ -72,5 +93,6 @@ pub struct SessionInfo {
     /// The file's own.
     pub version: i64,
     /// The file as it was when it had been read.
+    #[serde(skip)]
     pub stamp: Stamp,
 }

@@ -12,9 +12,11 @@ mod usage;
 mod message;
 mod context;
 mod info;
+mod catalogue;
 mod workers;
 mod crew;
 mod elyra;
+mod known;
 mod scan;
 
 pub use context::Model;

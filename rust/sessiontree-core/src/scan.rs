@@ -3,21 +3,25 @@
 //! The calling thread waits for results and reports progress; it never reads a session. When it is told to stop it returns at
 //! once, and the crew ends at the next block.
 
+use std::io;
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use crate::catalogue::codec::Listed;
 use crate::crew::{self, Begun, Task};
 use crate::elyra::store::{Candidate, Source, find};
-use crate::elyra::{self, LongSession, Reading, Session, Wanted};
+use crate::elyra::{LongSession, Opened, Reading, Session, Wanted};
 use crate::error::{Damage, Error, Result};
 use crate::info::SessionInfo;
+use crate::known::{Finding, Known};
 use crate::lines::Buffer;
-use crate::usage::{Ledger, Usage};
+use crate::usage::{IdentityKeys, Ledger, Usage};
 
 /// How a scan is to be made.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// How many threads read, within the process's limit; None means that limit.
     pub threads: Option<usize>,
@@ -25,6 +29,8 @@ pub struct Options {
     pub text: bool,
     /// Whether to add up the usage of all sessions.
     pub usage: bool,
+    /// The file that tells what earlier scans found, if there is to be one.
+    pub catalogue: Option<PathBuf>,
 }
 
 /// What the caller's function is called with, in the caller's thread.
@@ -58,13 +64,16 @@ pub struct Scan {
 /// [`Error::NoThreads`] and [`Error::WorkerLost`] when the threads fail.
 pub fn scan(
     sources: &[Source],
-    options: Options,
+    options: &Options,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Scan> {
     let mut teller = Teller { progress, last_tick: Instant::now() };
-    let found = find(sources, &mut || teller.tick())?;
-    let sessions = read_all(found.files, options, &mut teller)?;
-    put_together(sessions, found.damage, &mut teller)
+    let mut found = find(sources, &mut || teller.tick())?;
+    let catalogue = options.catalogue.as_deref().filter(|_| !options.text);
+    let known = catalogue.and_then(|path| Known::open(path, &found, options.usage));
+    let damage = std::mem::take(&mut found.damage);
+    let sessions = read_all(found.files, options, known, &mut teller)?;
+    put_together(sessions, damage, &mut teller)
 }
 
 /// Tells the caller how things go, and learns whether to stop.
@@ -89,15 +98,30 @@ impl Teller<'_> {
 }
 
 /// Reads the files; what is no session and was not named is left out.
-fn read_all(files: Vec<Candidate>, options: Options, teller: &mut Teller<'_>) -> Result<Vec<Readable>> {
+fn read_all(
+    files: Vec<Candidate>,
+    options: &Options,
+    known: Option<Known>,
+    teller: &mut Teller<'_>,
+) -> Result<Vec<Readable>> {
     let total = files.len();
-    let wanted = Wanted { text: options.text, records: options.usage, keys: Arc::default() };
-    let results = crew::start(Listing { files, wanted }, total, options.threads)?;
-    let mut read = Vec::with_capacity(total);
+    let wanted = Wanted {
+        text: options.text,
+        records: options.usage || known.is_some(),
+        keys: known.as_ref().map_or_else(IdentityKeys::default, |known| known.keys),
+    };
+    let listing = Arc::new(Listing { files, wanted, known });
+    let results = crew::start(Arc::clone(&listing), total, options.threads)?;
+    let (mut read, mut findings) = (Vec::with_capacity(total), Vec::new());
     for loaded in 1..=total {
-        let (_, outcome) = results.next(&mut || teller.tick())?;
-        read.extend(outcome);
+        let (_, Outcome { readable, finding }) = results.next(&mut || teller.tick())?;
+        read.extend(readable);
+        findings.extend(finding);
         teller.say(Progress::File { loaded, total })?;
+    }
+    drop(results);
+    if let Some(known) = &listing.known {
+        known.keep(&findings, &listing.files);
     }
     Ok(read)
 }
@@ -105,43 +129,82 @@ fn read_all(files: Vec<Candidate>, options: Options, teller: &mut Teller<'_>) ->
 /// A session, or why a file is none that could be read.
 type Readable = std::result::Result<Box<Session>, Damage>;
 
+/// What comes of a file.
+struct Outcome {
+    /// Nothing of one that is to be left out.
+    readable: Option<Readable>,
+    /// What the catalogue is to know of it.
+    finding: Option<Finding>,
+}
+
 /// Files to be listed.
 struct Listing {
     files: Vec<Candidate>,
     wanted: Wanted,
+    known: Option<Known>,
 }
 
-impl Task for Listing {
-    type Long = LongSession;
-    /// Nothing of a file that is to be left out.
-    type Outcome = Option<Readable>;
+impl Listing {
+    fn session(&self, session: Session) -> Outcome {
+        let finding = self.known.is_some().then(|| Finding::session(&session));
+        Outcome { readable: Some(Ok(Box::new(session))), finding }
+    }
 
-    fn begin(&self, number: usize, buffer: &mut Buffer, is_stopped: &AtomicBool) -> Begun<LongSession, Self::Outcome> {
+    fn no_session(file: &Candidate, reason: &str) -> Option<Readable> {
+        file.is_named.then(|| Err(Damage::unusable(&file.path, &format!("no session: {reason}"))))
+    }
+
+    fn unreadable(path: &Path, error: &io::Error) -> Outcome {
+        Outcome { readable: Some(Err(Damage::unreadable(path, error))), finding: None }
+    }
+
+    /// What is known of a file that has not changed.
+    fn recall(&self, file: &Candidate) -> Option<Outcome> {
+        let (listed, records) = self.known.as_ref()?.recall(&file.path)?;
+        let readable = match listed {
+            Listed::Session(info, damage) => Some(Ok(Box::new(Session::recalled(*info, damage, records)))),
+            Listed::NoSession(reason) => Self::no_session(file, &reason),
+        };
+        Some(Outcome { readable, finding: None })
+    }
+}
+
+impl Task for Arc<Listing> {
+    type Long = Box<LongSession>;
+    type Outcome = Outcome;
+
+    fn begin(&self, number: usize, buffer: &mut Buffer, is_stopped: &AtomicBool) -> Begun<Self::Long, Outcome> {
         let file = &self.files[number];
-        Begun::Done(match elyra::read(&file.path, buffer, &self.wanted, is_stopped) {
+        if let Some(outcome) = self.recall(file) {
+            return Begun::Done(outcome);
+        }
+        let opened = match Opened::open(&file.path) {
+            Ok(Some(opened)) => opened,
+            Ok(None) => return Begun::Done(Outcome { readable: None, finding: None }),
+            Err(error) => return Begun::Done(Listing::unreadable(&file.path, &error)),
+        };
+        let Opened { stamp, is_settled, .. } = opened;
+        let earlier = self.known.as_ref().and_then(|known| known.resume(&file.path, &stamp));
+        Begun::Done(match opened.read(&file.path, earlier.as_ref(), buffer, self.wanted, is_stopped) {
             Ok(Reading::Long(long)) => return Begun::Long(long),
-            Ok(Reading::Session(session)) => Some(Ok(session)),
-            Ok(Reading::NoSession(reason)) if file.is_named => {
-                Some(Err(Damage::unusable(&file.path, &format!("no session: {reason}"))))
-            }
-            Ok(Reading::NoSession(_) | Reading::Vanished) => None,
-            Err(error) => Some(Err(Damage::unreadable(&file.path, &error))),
+            Ok(Reading::Session(session)) => self.session(*session),
+            Ok(Reading::NoSession(reason)) => Outcome {
+                readable: Listing::no_session(file, reason),
+                finding: self.known.is_some().then(|| Finding::no_session(&file.path, stamp, is_settled, reason)),
+            },
+            Err(error) => Listing::unreadable(&file.path, &error),
         })
     }
 
-    fn take(&self, long: &LongSession) -> Option<u64> {
+    fn take(&self, long: &Self::Long) -> Option<u64> {
         long.take()
     }
 
-    fn read(
-        &self,
-        long: &LongSession,
-        region: u64,
-        buffer: &mut Buffer,
-        is_stopped: &AtomicBool,
-    ) -> Option<Self::Outcome> {
-        let session = long.read(region, buffer, is_stopped)?;
-        Some(Some(session.map(Box::new).map_err(|error| Damage::unreadable(long.path(), &error))))
+    fn read(&self, long: &Self::Long, region: u64, buffer: &mut Buffer, is_stopped: &AtomicBool) -> Option<Outcome> {
+        Some(match long.read(region, buffer, is_stopped)? {
+            Ok(session) => self.session(session),
+            Err(error) => Listing::unreadable(&long.path, &error),
+        })
     }
 
     fn may_begin(&self, _: usize) -> bool {

@@ -2,10 +2,11 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 use std::num::NonZeroU128;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use siphasher::sip128::{Hasher128, SipHasher13};
 use uuid::Uuid;
 
@@ -17,7 +18,7 @@ use crate::marks::Text;
 pub(crate) const NO_MODEL: &str = "tools and summaries";
 
 /// The numbers of a record that count, and sums of them: tokens, and US dollars.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tokens {
     pub input: f64,
     pub output: f64,
@@ -54,7 +55,7 @@ impl Tokens {
 }
 
 /// Sums over records, in all and by `provider/model`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
     pub total: Tokens,
     pub by_model: BTreeMap<Arc<str>, Tokens>,
@@ -73,7 +74,7 @@ impl Usage {
 }
 
 /// One record that a session holds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Record {
     pub(crate) tokens: Tokens,
     pub(crate) model: Arc<str>,
@@ -81,12 +82,26 @@ pub(crate) struct Record {
 }
 
 /// By what two records are told to be one: 128-bit keyed hashes, so that a million of them cost little.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "[[u8; 16]; 2]", into = "[[u8; 16]; 2]")]
 pub(crate) struct Identity {
     /// Of the response's id and the record's number in its entry.
     response: Option<NonZeroU128>,
     /// Of the entry's id and time, what was used, and the record's number.
     content: Option<NonZeroU128>,
+}
+
+impl From<Identity> for [[u8; 16]; 2] {
+    fn from(Identity { response, content }: Identity) -> Self {
+        [response, content].map(|hash| hash.map_or(0, NonZeroU128::get).to_le_bytes())
+    }
+}
+
+impl From<[[u8; 16]; 2]> for Identity {
+    fn from(bytes: [[u8; 16]; 2]) -> Self {
+        let [response, content] = bytes.map(|hash| NonZeroU128::new(u128::from_le_bytes(hash)));
+        Self { response, content }
+    }
 }
 
 /// The hashes of what the records of an entry share.
@@ -103,22 +118,14 @@ pub(crate) struct Numbers {
     cost_parts: [f64; COST_PARTS.len()],
 }
 
-impl Numbers {
-    fn bits(&self) -> ([u64; 6], [u64; COST_PARTS.len()]) {
-        (<[f64; 6]>::from(self.tokens).map(f64::to_bits), self.cost_parts.map(f64::to_bits))
-    }
-}
-
-/// What the hashes are keyed with: no file can be written to collide.
-#[derive(Debug)]
-pub(crate) struct IdentityKeys {
-    hasher: SipHasher13,
-}
+/// What the hashes are keyed with: no file can be written to collide. Identities of other keys are never equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct IdentityKeys(pub(crate) [u64; 2]);
 
 impl Default for IdentityKeys {
+    /// Keys that nobody else has.
     fn default() -> Self {
-        let (one, other) = Uuid::new_v4().as_u64_pair();
-        Self { hasher: SipHasher13::new_with_keys(one, other) }
+        Self(Uuid::new_v4().as_u64_pair().into())
     }
 }
 
@@ -128,23 +135,56 @@ impl IdentityKeys {
     /// `entry` is its id, if it has one, and the text of its time.
     pub(crate) fn holder(&self, response: Option<&str>, entry: Option<(&str, Option<&str>)>) -> Holder {
         Holder {
-            response: response.filter(|id| !id.is_empty()).and_then(|id| self.hash(&id)),
-            entry: entry.and_then(|entry| self.hash(&entry)),
+            response: response.filter(|id| !id.is_empty()).and_then(|id| self.hash(|hash| hash.text(id))),
+            entry: entry.and_then(|(id, time)| {
+                self.hash(|hash| {
+                    hash.text(id);
+                    if let Some(time) = time {
+                        hash.text(time);
+                    }
+                })
+            }),
         }
     }
 
     /// The identity of a record, `number` being its own in its entry. Without an entry id and a response id there is none.
     pub(crate) fn identity(&self, holder: Holder, numbers: &Numbers, number: usize) -> Identity {
-        Identity {
-            response: holder.response.and_then(|response| self.hash(&(response, number))),
-            content: holder.entry.and_then(|entry| self.hash(&(entry, numbers.bits(), number))),
-        }
+        let response = |response: NonZeroU128| {
+            self.hash(|hash| {
+                hash.bytes(response.get().to_le_bytes());
+                hash.bytes((number as u64).to_le_bytes());
+            })
+        };
+        let content = |entry: NonZeroU128| {
+            self.hash(|hash| {
+                hash.bytes(entry.get().to_le_bytes());
+                hash.bytes((number as u64).to_le_bytes());
+                let numbers = <[f64; 6]>::from(numbers.tokens).into_iter().chain(numbers.cost_parts);
+                numbers.for_each(|number| hash.bytes(number.to_le_bytes()));
+            })
+        };
+        Identity { response: holder.response.and_then(response), content: holder.entry.and_then(content) }
     }
 
-    fn hash(&self, value: &impl Hash) -> Option<NonZeroU128> {
-        let mut hasher = self.hasher;
-        value.hash(&mut hasher);
-        NonZeroU128::new(hasher.finish128().as_u128())
+    fn hash(&self, write: impl FnOnce(&mut Writer)) -> Option<NonZeroU128> {
+        let [one, other] = self.0;
+        let mut writer = Writer(SipHasher13::new_with_keys(one, other));
+        write(&mut writer);
+        NonZeroU128::new(writer.0.finish128().as_u128())
+    }
+}
+
+/// A hash in the making, that is the same on every machine and for every compiler.
+struct Writer(SipHasher13);
+
+impl Writer {
+    fn bytes<const N: usize>(&mut self, bytes: [u8; N]) {
+        self.0.write(&bytes);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.bytes((text.len() as u64).to_le_bytes());
+        self.0.write(text.as_bytes());
     }
 }
 
@@ -397,7 +437,7 @@ mod tests {
     fn model_usage(raw: &str) -> Vec<f64> {
         let mut found = Vec::new();
         read_model_usage(Marked::new(raw.as_bytes()).text(), &mut Nesting::default(), &mut |_| (), &mut |one| {
-            found.push(one.tokens.input)
+            found.push(one.tokens.input);
         });
         found
     }

@@ -238,7 +238,7 @@ pub(crate) struct State {
     usage_by_model: BTreeMap<String, [f64; 6]>,
     damage_count: u64,
     version: i64,
-    stamp: (u64, u64, u64, i64),
+    stamp: (u64, u64, u64, i64, i64),
 }
 
 impl From<&core::SessionInfo> for State {
@@ -269,7 +269,7 @@ impl From<&core::SessionInfo> for State {
                 .collect(),
             damage_count: row.damage_count,
             version: row.version,
-            stamp: (stamp.device, stamp.inode, stamp.size_bytes, stamp.modified_ns),
+            stamp: (stamp.device, stamp.inode, stamp.size_bytes, stamp.modified_ns, stamp.changed_ns),
         }
     }
 }
@@ -277,7 +277,7 @@ impl From<&core::SessionInfo> for State {
 impl From<State> for core::SessionInfo {
     fn from(state: State) -> Self {
         let by_model = state.usage_by_model.into_iter().map(|(model, part)| (Arc::from(model), part.into())).collect();
-        let (device, inode, size_bytes, modified_ns) = state.stamp;
+        let (device, inode, size_bytes, modified_ns, changed_ns) = state.stamp;
         Self {
             path: state.path,
             id: state.id,
@@ -296,7 +296,7 @@ impl From<State> for core::SessionInfo {
             usage: core::Usage { total: state.usage.into(), by_model },
             damage_count: state.damage_count,
             version: state.version,
-            stamp: core::Stamp { device, inode, size_bytes, modified_ns },
+            stamp: core::Stamp { device, inode, size_bytes, modified_ns, changed_ns },
         }
     }
 }

@@ -13,8 +13,11 @@ use crate::info::SessionInfo;
 use crate::rows;
 
 /// Read every session that the sources hold; with `usage`, add up what all of them used.
+///
+/// Of files that are as the catalogue knows them, what it knows is taken; what is read is kept there.
 #[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "what comes from Python is owned")]
+#[pyo3(signature = (sources, on_progress, threads, text, usage, strict, catalogue=None))]
+#[expect(clippy::needless_pass_by_value, clippy::too_many_arguments, reason = "Python's own; it passes what is owned")]
 pub(crate) fn scan(
     py: Python<'_>,
     sources: Vec<(String, PathBuf)>,
@@ -23,13 +26,14 @@ pub(crate) fn scan(
     text: bool,
     usage: bool,
     strict: bool,
+    catalogue: Option<PathBuf>,
 ) -> PyResult<Bound<'_, PyDict>> {
     let sources = self::sources(sources)?;
     let threads = threads.map(|threads| thread_count(threads.bind(py))).transpose()?;
     if on_progress.as_ref().is_some_and(|on_progress| !on_progress.bind(py).is_callable()) {
         return Err(PyTypeError::new_err("on_progress: expected a callable, or None"));
     }
-    let scan = run(py, &sources, Options { threads, text, usage }, on_progress.as_ref())?;
+    let scan = run(py, &sources, &Options { threads, text, usage, catalogue }, on_progress.as_ref())?;
     if let Some(damage) = scan.damage.iter().find(|damage| strict && !damage.kind.is_note()) {
         return Err(to_strict_exception(py, damage));
     }
@@ -62,7 +66,7 @@ fn source(layout: &str, path: PathBuf) -> PyResult<Source> {
 /// Scans with the interpreter lock released; takes it for the callback, and to look for signals while waiting.
 ///
 /// What the callback raises, or a signal handler (Ctrl-C), ends the scan and comes out.
-fn run(py: Python<'_>, sources: &[Source], options: Options, on_progress: Option<&Py<PyAny>>) -> PyResult<Scan> {
+fn run(py: Python<'_>, sources: &[Source], options: &Options, on_progress: Option<&Py<PyAny>>) -> PyResult<Scan> {
     let mut raised = None;
     let mut end_on = |result: PyResult<()>| match result {
         Ok(()) => ControlFlow::Continue(()),

@@ -145,7 +145,7 @@ impl Row {
             self.message = part(message.object, object.start(), 0);
         }
         let needs_content = message.role.is_some_and(|role| role.empty_content().is_some());
-        self.flags.set(Flags::LACKS_CONTENT, needs_content && !message.content.is_some());
+        self.flags.set(Flags::LACKS_CONTENT, needs_content && message.content.is_none());
         self.flags.set(Flags::IS_SYSTEM, message.role == Some(Role::System));
         self.flags.set(Flags::IS_SPOKEN, message.is_spoken());
         self.flags.set(Flags::IS_HOOK, message.role == Some(Role::Hook));

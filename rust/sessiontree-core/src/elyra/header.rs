@@ -1,12 +1,14 @@
 //! The header: facts about the session, on the first line that counts.
 
+use serde::{Deserialize, Serialize};
+
 use super::entry::Entry;
 use super::intake::time;
 use super::migrate::version;
 use crate::json::Span;
 
 /// What the header says.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Header {
     pub id: String,
     /// Empty when it names none.

@@ -101,6 +101,19 @@ impl Index {
         }
     }
 
+    /// All ids, in the order of their numbers.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = &str> {
+        (0..self.ids.ends.len()).filter_map(|number| Some(self.ids.text(Number::try_from(number).ok()?)))
+    }
+
+    /// What was entered of each node: the numbers of its id and of its parent's, its place and activity.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = (usize, Option<usize>, Place, i64)> {
+        self.nodes.iter().map(|node| {
+            let parent = (node.parent_id != NONE).then_some(node.parent_id as usize);
+            (node.id as usize, parent, node.place, node.activity)
+        })
+    }
+
     /// The last entry that has an id.
     pub(crate) fn leaf(&self) -> Option<Number> {
         Number::try_from(self.nodes.len()).ok()?.checked_sub(1)

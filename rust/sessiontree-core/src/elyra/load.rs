@@ -13,7 +13,7 @@ use super::entries::Entries;
 use super::entry::Entry;
 use super::header::Header;
 use super::intake::Intake;
-use super::long::{Begun, Build, LongFile, REGION, begin};
+use super::long::{Begun, Build, LongFile, REGION, Rest, begin};
 use super::reader::{Batch, Gather, Head, read_head};
 use super::section::Section;
 use crate::error::{Place, Reports};
@@ -100,10 +100,10 @@ pub(super) fn load(file: &File, size: u64, threads: Option<usize>, tick: Tick<'_
 
 fn load_in_regions(file: &File, size: u64, region: u64, threads: usize, tick: Tick<'_>) -> Result<Loaded, Failure> {
     let is_stopped = AtomicBool::new(false);
-    let (head, body) = match begin(file.try_clone()?, size, region, &mut Buffer::default(), &is_stopped, Body::new)? {
+    let (head, body) = match begin(file, size, region, &mut Buffer::default(), &is_stopped, Body::new)? {
         Begun::NoSession(reason) => return Err(Failure::NoSession(reason)),
-        Begun::Whole(head, body) => (head, body),
-        Begun::Long(head, long) => (head, read_long(&long, threads, &is_stopped, tick)?),
+        Begun::Session(head, Rest::Read(body)) => (head, body),
+        Begun::Session(head, Rest::Long(long)) => (head, read_long(file, &long, threads, &is_stopped, tick)?),
     };
     let Head { header, object: header_object, span: header_span } = head;
     Ok(Loaded { header, header_object, header_span, body })
@@ -127,7 +127,13 @@ pub(super) fn read_header(file: &File, size: u64, buffer: &mut Buffer) -> Option
 }
 
 /// Reads the regions of a file, on threads of their own even if it is one: the caller is to be asked now and then.
-fn read_long(long: &LongFile<Body>, threads: usize, is_stopped: &AtomicBool, tick: Tick<'_>) -> Result<Body, Failure> {
+fn read_long(
+    file: &File,
+    long: &LongFile<Body>,
+    threads: usize,
+    is_stopped: &AtomicBool,
+    tick: Tick<'_>,
+) -> Result<Body, Failure> {
     thread::scope(|scope| {
         let (sender, results) = sync_channel(1);
         for _ in 0..threads {
@@ -137,7 +143,7 @@ fn read_long(long: &LongFile<Body>, threads: usize, is_stopped: &AtomicBool, tic
                 while let Some(number) = long.wait(is_stopped) {
                     let stopped = || is_stopped.load(Ordering::Relaxed);
                     let Some(_permit) = Permit::acquire(workers::limit(), stopped) else { return };
-                    if let Some(body) = long.read(number, &mut buffer, is_stopped) {
+                    if let Some(body) = long.read(file, number, &mut buffer, is_stopped) {
                         _ = sender.send(body);
                     }
                 }

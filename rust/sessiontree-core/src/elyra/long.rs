@@ -43,26 +43,31 @@ pub(super) trait Build: Send {
 
 /// A file as far as the calling thread has read it by itself.
 pub(super) enum Begun<B: Build> {
-    /// All of it.
-    Whole(Head, B),
-    /// Only its beginning.
-    Long(Head, LongFile<B>),
+    Session(Head, Rest<B>),
     /// It is no session; the text says what it is instead.
     NoSession(&'static str),
 }
 
-/// Begins to read the first `size` bytes of a file, and reads it to its end if no more than a region follows the header.
+/// What a thread makes by itself of the lines of a session.
+pub(super) enum Rest<B: Build> {
+    /// All of it.
+    Read(B),
+    /// There is too much for one.
+    Long(LongFile<B>),
+}
+
+/// Begins to read the first `size` bytes of a file, and reads them to their end if no more than a region follows the header.
 ///
 /// `build` makes what the session is put together in.
 pub(super) fn begin<B: Build>(
-    file: File,
+    file: &File,
     size: u64,
     region: u64,
     buffer: &mut Buffer,
     is_stopped: &AtomicBool,
     build: impl Fn(&Header) -> B,
 ) -> io::Result<Begun<B>> {
-    let mut lines = Lines::new(Section { file: &file, at: 0, end: size, is_stopped }, buffer);
+    let mut lines = Lines::new(Section { file, at: 0, end: size, is_stopped }, buffer);
     let found = read_head(&mut lines, |header| {
         let builder = build(header);
         let part = builder.begin();
@@ -73,22 +78,38 @@ pub(super) fn begin<B: Build>(
         Err(reason) => return Ok(Begun::NoSession(reason)),
     };
     let start = lines.place().offset;
+    // The entries of such a file get their ids from the one before: it is read by one.
     let is_long = size.saturating_sub(start) > region && !is_linear(head.header.version);
     if !is_long {
         batch.read(&mut lines, size)?;
     }
-    drop(lines);
     batch.add_to(&mut builder);
-    Ok(if is_long {
-        Begun::Long(head, LongFile::new(file, start..size, region, builder))
-    } else {
-        Begun::Whole(head, builder)
-    })
+    let rest = if is_long { Rest::Long(LongFile::new(start..size, region, builder)) } else { Rest::Read(builder) };
+    Ok(Begun::Session(head, rest))
+}
+
+/// Reads the lines from `start` on, where one begins, up to `size`, to add them to what has been put together of those before.
+pub(super) fn go_on<B: Build>(
+    file: &File,
+    start: u64,
+    size: u64,
+    region: u64,
+    buffer: &mut Buffer,
+    is_stopped: &AtomicBool,
+    mut builder: B,
+) -> io::Result<Rest<B>> {
+    if size.saturating_sub(start) > region {
+        return Ok(Rest::Long(LongFile::new(start..size, region, builder)));
+    }
+    let section = Section { file, at: start, end: size, is_stopped };
+    let mut batch = Batch::new(builder.begin());
+    batch.read(&mut Lines::from(section, buffer, Place { line: 1, offset: start }), size)?;
+    batch.add_to(&mut builder);
+    Ok(Rest::Read(builder))
 }
 
 /// A file of which the regions after the header are still to be read.
 pub(super) struct LongFile<B: Build> {
-    file: File,
     body: Range<u64>,
     region: u64,
     progress: Mutex<Progress<B>>,
@@ -107,9 +128,9 @@ struct Progress<B: Build> {
 }
 
 impl<B: Build> LongFile<B> {
-    fn new(file: File, body: Range<u64>, region: u64, builder: B) -> Self {
+    fn new(body: Range<u64>, region: u64, builder: B) -> Self {
         let progress = Progress { builder: Some(builder), ahead: 0, done: 0, early: BTreeMap::new() };
-        Self { file, body, region, progress: Mutex::new(progress), has_moved: Condvar::new() }
+        Self { body, region, progress: Mutex::new(progress), has_moved: Condvar::new() }
     }
 
     fn progress(&self) -> MutexGuard<'_, Progress<B>> {
@@ -143,10 +164,16 @@ impl<B: Build> LongFile<B> {
         }
     }
 
-    /// Reads a region; gives all that was put together if nothing is missing then.
-    pub(super) fn read(&self, number: u64, buffer: &mut Buffer, is_stopped: &AtomicBool) -> Option<io::Result<B>> {
+    /// Reads a region of the file; gives all that was put together if nothing is missing then.
+    pub(super) fn read(
+        &self,
+        file: &File,
+        number: u64,
+        buffer: &mut Buffer,
+        is_stopped: &AtomicBool,
+    ) -> Option<io::Result<B>> {
         let part = self.progress().builder.as_ref()?.begin();
-        let batch = self.read_region(number, part, buffer, is_stopped);
+        let batch = self.read_region(file, number, part, buffer, is_stopped);
         let mut guard = self.progress();
         let progress = &mut *guard;
         match batch {
@@ -165,6 +192,7 @@ impl<B: Build> LongFile<B> {
     /// Reads the lines that begin in a region.
     fn read_region(
         &self,
+        file: &File,
         number: u64,
         part: B::Part,
         buffer: &mut Buffer,
@@ -174,7 +202,7 @@ impl<B: Build> LongFile<B> {
         // From the byte before on: if that is an LF, the region begins with a line.
         let is_first = number == 0;
         let at = if is_first { start } else { start - 1 };
-        let section = Section { file: &self.file, at, end: self.body.end, is_stopped };
+        let section = Section { file, at, end: self.body.end, is_stopped };
         let mut lines = Lines::from(section, buffer, Place { line: u64::from(is_first), offset: at });
         if !is_first {
             lines.skip_line()?;

@@ -12,6 +12,7 @@ mod section;
 mod long;
 mod stretch;
 mod facts;
+mod resume;
 mod digest;
 mod entries;
 mod load;
@@ -30,9 +31,9 @@ pub(crate) mod store;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use crate::catalogue::is_settled;
 use crate::error::{Damage, Error, Result};
 use crate::info::{SessionInfo, Stamp};
 use crate::lines::Buffer;
@@ -48,17 +49,17 @@ pub use session::{OpenOptions, Session as OpenSession};
 pub use session_entry::SessionEntry;
 pub use view::{NodeLabel, TreeView};
 
-use long::{Begun, LongFile};
+use long::{Begun, LongFile, Rest};
 
 /// How a file is to be listed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
     /// Whether to load `all_messages_text`.
     pub(crate) text: bool,
     /// Whether to keep the usage records, which are of use only over many files.
     pub(crate) records: bool,
     /// What to key the records' identities with.
-    pub(crate) keys: Arc<IdentityKeys>,
+    pub(crate) keys: IdentityKeys,
 }
 
 /// A file that is a session.
@@ -68,34 +69,115 @@ pub(crate) struct Session {
     pub(crate) damage: Vec<Damage>,
     /// Its usage records, repeated ones too: what equals one of them equals it in other files as well.
     pub(crate) records: Vec<Record>,
+    /// Whether every later change of the file shows in its stamp.
+    pub(crate) is_settled: bool,
+    /// What there is to read the file on with when it has grown; None if it is read anew then.
+    pub(crate) resume: Option<Vec<u8>>,
+}
+
+impl Session {
+    /// One that is known from before.
+    pub(crate) fn recalled(info: SessionInfo, damage: Vec<Damage>, records: Vec<Record>) -> Self {
+        Self { info, damage, records, is_settled: true, resume: None }
+    }
 }
 
 /// What a file turned out to be.
 pub(crate) enum Reading {
     Session(Box<Session>),
     /// A session so long that it is read in regions, by whoever has time.
-    Long(LongSession),
+    Long(Box<LongSession>),
     /// No session; the text says what it is instead.
     NoSession(&'static str),
-    /// It has gone.
-    Vanished,
+}
+
+/// A file as it was when its reading began: what is written to it from then on changes what later looks are held against.
+pub(crate) struct Opened {
+    file: File,
+    pub(crate) stamp: Stamp,
+    /// Whether every later change shows in the stamp.
+    pub(crate) is_settled: bool,
+    is_regular: bool,
+}
+
+impl Opened {
+    /// None if there is no such file.
+    ///
+    /// # Errors
+    ///
+    /// The system would not let us have it.
+    pub(crate) fn open(path: &Path) -> io::Result<Option<Self>> {
+        let file = match open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let metadata = file.metadata()?;
+        let stamp = Stamp::of(&metadata);
+        Ok(Some(Self { file, stamp, is_settled: is_settled(&stamp), is_regular: metadata.is_file() }))
+    }
+
+    /// Reads the file in one pass, or begins to; from where `known` ends, if that is of this file. When `is_stopped` is set,
+    /// nobody waits for the result: it may then be anything.
+    ///
+    /// # Errors
+    ///
+    /// The system would not let us read it.
+    pub(crate) fn read(
+        self,
+        path: &Path,
+        known: Option<&(Vec<u8>, Vec<Record>)>,
+        buffer: &mut Buffer,
+        wanted: Wanted,
+        is_stopped: &AtomicBool,
+    ) -> io::Result<Reading> {
+        if !self.is_regular {
+            return Ok(Reading::NoSession("it is no regular file"));
+        }
+        let Self { file, stamp, is_settled, .. } = self;
+        let size = stamp.size_bytes;
+        let resumed = known.and_then(|(state, records)| resume::restore(state, records, &file, wanted));
+        let begun = if let Some((facts, start)) = resumed {
+            long::go_on(&file, start, size, long::REGION, buffer, is_stopped, facts)?
+        } else {
+            let facts = |header: &Header| Facts::new(header.clone(), wanted.keys, wanted.text, wanted.records);
+            match long::begin(&file, size, long::REGION, buffer, is_stopped, facts)? {
+                Begun::Session(_, rest) => rest,
+                Begun::NoSession(reason) => return Ok(Reading::NoSession(reason)),
+            }
+        };
+        Ok(match begun {
+            Rest::Read(facts) => {
+                Reading::Session(Box::new(session(facts, path, &file, stamp, is_settled, wanted.records)))
+            }
+            Rest::Long(long) => {
+                let path = path.to_owned();
+                Reading::Long(Box::new(LongSession { path, file, stamp, is_settled, wanted, long }))
+            }
+        })
+    }
+}
+
+/// What a listing has of a file that has been read.
+fn session(facts: Facts, path: &Path, file: &File, stamp: Stamp, is_settled: bool, for_later: bool) -> Session {
+    let resume = if for_later { resume::state(&facts, file, stamp.size_bytes) } else { None };
+    Session { is_settled, resume, ..facts.into_session(path, stamp) }
 }
 
 /// A session that is read in regions.
 pub(crate) struct LongSession {
-    path: PathBuf,
+    pub(crate) path: PathBuf,
+    file: File,
     stamp: Stamp,
-    file: LongFile<Facts>,
+    is_settled: bool,
+    wanted: Wanted,
+    long: LongFile<Facts>,
 }
 
 impl LongSession {
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// The number of a region to read, if there is one that may be read now.
     pub(crate) fn take(&self) -> Option<u64> {
-        self.file.take()
+        self.long.take()
     }
 
     /// Reads a region; gives the session if nothing is missing then.
@@ -105,34 +187,10 @@ impl LongSession {
         buffer: &mut Buffer,
         is_stopped: &AtomicBool,
     ) -> Option<io::Result<Session>> {
-        let facts = self.file.read(region, buffer, is_stopped)?;
-        Some(facts.map(|facts| facts.into_session(&self.path, self.stamp)))
+        let Self { path, file, stamp, is_settled, wanted, long } = self;
+        let facts = long.read(file, region, buffer, is_stopped)?;
+        Some(facts.map(|facts| session(facts, path, file, *stamp, *is_settled, wanted.records)))
     }
-}
-
-/// Reads a file in one pass, or begins to. When `is_stopped` is set, nobody waits for the result: it may then be anything.
-///
-/// # Errors
-///
-/// The system would not let us read it.
-pub(crate) fn read(path: &Path, buffer: &mut Buffer, wanted: &Wanted, is_stopped: &AtomicBool) -> io::Result<Reading> {
-    let file = match open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Reading::Vanished),
-        Err(error) => return Err(error),
-    };
-    // Before its bytes: what is written to it from now on changes the stamp that later looks are held against.
-    let metadata = file.metadata()?;
-    if !metadata.is_file() {
-        return Ok(Reading::NoSession("it is no regular file"));
-    }
-    let stamp = Stamp::of(&metadata);
-    let facts = |header: &Header| Facts::new(header.clone(), &wanted.keys, wanted.text, wanted.records);
-    Ok(match long::begin(file, stamp.size_bytes, long::REGION, buffer, is_stopped, facts)? {
-        Begun::Whole(_, facts) => Reading::Session(Box::new(facts.into_session(path, stamp))),
-        Begun::Long(_, file) => Reading::Long(LongSession { path: path.to_owned(), stamp, file }),
-        Begun::NoSession(reason) => Reading::NoSession(reason),
-    })
 }
 
 /// Reads the `all_messages_text` of a session that was listed before.
@@ -149,16 +207,15 @@ pub fn read_text(info: &SessionInfo) -> Result<String> {
         Err(error) => return Err(Error::io(path)(error)),
     };
     let io = |error| Error::io(path)(error);
-    let changed = |file: &File| Ok(Stamp::of(&file.metadata().map_err(io)?) != info.stamp);
+    let changed = |file: &File| Ok(!Stamp::of(&file.metadata().map_err(io)?).is_unwritten_since(&info.stamp));
     if changed(&file)? {
         return Err(conflict("the file has changed since it was listed"));
     }
-    let keys = Arc::default();
-    let facts = |header: &Header| Facts::new(header.clone(), &keys, true, false);
+    let keys = IdentityKeys::default();
+    let facts = |header: &Header| Facts::new(header.clone(), keys, true, false);
     let (mut buffer, is_stopped) = (Buffer::default(), AtomicBool::new(false));
-    let again = file.try_clone().map_err(io)?;
-    match long::begin(again, info.size_bytes, u64::MAX, &mut buffer, &is_stopped, facts).map_err(io)? {
-        Begun::Whole(_, facts) if !changed(&file)? => Ok(facts.into_text()),
+    match long::begin(&file, info.size_bytes, u64::MAX, &mut buffer, &is_stopped, facts).map_err(io)? {
+        Begun::Session(_, Rest::Read(facts)) if !changed(&file)? => Ok(facts.into_text()),
         _ => Err(conflict("the file changed while it was read")),
     }
 }

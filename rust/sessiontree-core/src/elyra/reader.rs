@@ -158,22 +158,25 @@ impl Head {
     }
 }
 
+/// What a file begins with: its header, what the caller makes of that, and the lines up to it. The error says why it is no session.
+type Beginning<T, G> = Result<(Head, T, Batch<G>), &'static str>;
+
 /// Reads up to the header, and what stands on one line with it; `begin` gives what to gather that with, and what else the
-/// caller makes of a header. An error says why the file is no session.
+/// caller makes of a header.
 pub(super) fn read_head<R: Read, G: Gather, T>(
     lines: &mut Lines<'_, R>,
     begin: impl Fn(&Header) -> (T, G),
-) -> io::Result<Result<(Head, T, Batch<G>), &'static str>> {
+) -> io::Result<Beginning<T, G>> {
     let mut reader = LineReader::default();
     loop {
         let Some(line) = lines.next()? else {
             let is_empty = lines.place().offset == 0;
             return Ok(Err(if is_empty { "it is empty" } else { "it holds no session header" }));
         };
-        let mut found: Option<Result<(Head, T, G), &'static str>> = None;
+        let mut found = None;
         _ = reader.read(line, Joined::HeaderFirst, |entry, intake| {
             match (&mut found, entry.kind) {
-                (Some(Ok((_, _, gathered))), _) => gathered.add(entry, intake),
+                (Some(Ok((_, _, gathered))), _) => G::add(gathered, entry, intake),
                 (Some(Err(_)), _) | (None, Kind::Unknown) => {}
                 (None, Kind::Session) => {
                     let head = Head::of(entry, intake).ok_or("its header has no id");

@@ -116,7 +116,7 @@ impl FileSource {
             let now = look().map_err(Error::io(&self.path))?;
             let stamp = Stamp::of(&now);
             known.is_of(&stamp).map_err(|reason| self.conflict(reason))?;
-            if stamp == known.stamp {
+            if stamp.is_unwritten_since(&known.stamp) {
                 return Ok((Compared::Same, now));
             }
             if read_tail(&self.file, known.size()).map_err(Error::io(&self.path))? != known.tail {

@@ -33,6 +33,8 @@ pub(crate) struct Candidate {
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) files: Vec<Candidate>,
+    /// The folders that were looked at for files.
+    pub(crate) folders: Vec<PathBuf>,
     pub(crate) damage: Vec<Damage>,
 }
 
@@ -61,8 +63,8 @@ fn absolute(path: &Path) -> Result<PathBuf> {
 struct Search<'a> {
     /// Each with the number of the folder that it lies in; None of one that was named, or is a link.
     files: Vec<(Candidate, Option<usize>)>,
-    /// The real paths of the folders that were looked at for files.
-    folders: Vec<PathBuf>,
+    /// The folders that were looked at for files, with their real paths.
+    folders: Vec<(PathBuf, PathBuf)>,
     damage: Vec<Damage>,
     /// Called for each thing that is looked at: an occasion to stop.
     tick: &'a mut dyn FnMut() -> Result<()>,
@@ -113,7 +115,7 @@ impl Search<'_> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             real => real.map_err(Error::io(folder))?,
         };
-        self.folders.push(real);
+        self.folders.push((folder.to_owned(), real));
         for entry in children {
             (self.tick)()?;
             if !entry.file_name().as_encoded_bytes().ends_with(b".jsonl") {
@@ -155,12 +157,12 @@ impl Search<'_> {
         self.files.sort_unstable_by(|(one, _), (other, _)| {
             (order(one), one.path.as_os_str()).cmp(&(order(other), other.path.as_os_str()))
         });
-        let folders = self.folders.iter().collect::<HashSet<_>>().len();
+        let folders = self.folders.iter().map(|(_, real)| real).collect::<HashSet<_>>().len();
         if folders < self.folders.len() || self.files.iter().any(|(_, folder)| folder.is_none()) {
             let mut seen = HashSet::new();
             self.files.retain(|(file, folder)| {
                 let real = match (folder, file.path.file_name()) {
-                    (Some(folder), Some(name)) => Ok(self.folders[*folder].join(name)),
+                    (Some(folder), Some(name)) => Ok(self.folders[*folder].1.join(name)),
                     _ => file.path.canonicalize(),
                 };
                 // One that has gone meanwhile is nobody's twin.
@@ -171,7 +173,8 @@ impl Search<'_> {
         // A folder may have been looked at both for files and for folders.
         self.damage.sort_by(|one, other| one.path.as_os_str().cmp(other.path.as_os_str()));
         self.damage.dedup_by(|one, other| one.path == other.path);
-        Found { files, damage: self.damage }
+        let folders = self.folders.into_iter().map(|(folder, _)| folder).collect();
+        Found { files, folders, damage: self.damage }
     }
 }
 

@@ -1,7 +1,6 @@
 //! What a listing keeps of a stretch of a session's lines: what the stretches of a file are put together from, in their order.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use super::entry::{Entry, Kind};
 use super::header::Header;
@@ -18,15 +17,15 @@ use crate::usage::{IdentityKeys, Record};
 #[derive(Debug)]
 pub(super) struct Stretch {
     /// What to key the identities of usage records with.
-    keys: Arc<IdentityKeys>,
+    keys: IdentityKeys,
     /// Version 1: the entries have no ids of their own, and hang one from the other. Such a file is one stretch.
     derived: Option<DerivedIds>,
     /// How many records there were, headers after the first included.
     record_count: u64,
     pub(super) entry_count: u64,
     pub(super) message_count: u64,
-    /// What the last entry says that tells the session's name, which may be that it has none.
-    pub(super) name: Option<Option<String>>,
+    /// What the last entry says that tells the session's name.
+    pub(super) name: Name,
     /// The text of the first user message that has any.
     pub(super) first_message: Option<String>,
     /// The texts of all messages, if they are wanted.
@@ -40,14 +39,14 @@ pub(super) struct Stretch {
 
 impl Stretch {
     /// An empty one of a session; `with_text` if its texts are wanted.
-    pub(super) fn new(header: &Header, keys: &Arc<IdentityKeys>, with_text: bool) -> Self {
+    pub(super) fn new(header: &Header, keys: IdentityKeys, with_text: bool) -> Self {
         Self {
-            keys: Arc::clone(keys),
+            keys,
             derived: is_linear(header.version).then(|| DerivedIds::new(&header.id)),
             record_count: 0,
             entry_count: 0,
             message_count: 0,
-            name: None,
+            name: Name::Untold,
             first_message: None,
             all_text: with_text.then(String::new),
             activity: NEVER,
@@ -88,6 +87,14 @@ impl Stretch {
     }
 }
 
+/// What some lines say of the session's name.
+#[derive(Debug)]
+pub(super) enum Name {
+    Untold,
+    /// That it is this, or that there is none.
+    Told(Option<String>),
+}
+
 /// Texts are joined by one blank.
 pub(super) fn append_text(all: &mut String, text: &str) {
     if !all.is_empty() && !text.is_empty() {
@@ -115,7 +122,7 @@ impl Gather for Stretch {
                     self.add_message(message, intake);
                 }
             }
-            Kind::SessionInfo => self.name = Some(name(intake.bytes(), entry)),
+            Kind::SessionInfo => self.name = Name::Told(name(intake.bytes(), entry)),
             _ => {}
         }
         let Self { models, records, keys, .. } = self;

@@ -45,6 +45,7 @@ struct Found {
 
 impl Found {
     /// `carry` says whether the block's first byte is escaped, and is set for the next block.
+    #[expect(clippy::inline_always, reason = "it is to become part of functions for other instructions than its own")]
     #[inline(always)]
     fn marks(self, carry: &mut bool) -> Marks {
         let escaped = escaped(self.backslashes, carry);
@@ -66,7 +67,7 @@ impl Found {
 /// so all runs are dealt with at once, and a run that goes on into the next block carries over into it.
 ///
 /// Outside strings a backslash is an error, so nobody asks there what it escapes.
-#[inline(always)]
+#[inline]
 fn escaped(backslashes: u64, carry: &mut bool) -> u64 {
     const EVEN: u64 = 0x5555_5555_5555_5555;
     let first = u64::from(*carry);
@@ -181,7 +182,7 @@ impl<'a> Text<'a> {
     }
 
     /// Looks for the end of a string whose first byte after the opening quote is at `from`.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn string_end(self, from: usize) -> StringEnd {
         let place = self.start + from;
         let mut number = place / BLOCK;
@@ -399,7 +400,10 @@ mod tests {
                 prop_assert_eq!((end.is_escaped, end.is_high), (inside.contains(&b'\\'), !inside.is_ascii()));
             }
             let mut found = Vec::new();
-            let Ok(()) = part.for_odd(from, until, |at| Ok::<_, Infallible>(found.push(at + start)));
+            let Ok(()) = part.for_odd::<Infallible>(from, until, |at| {
+                found.push(at + start);
+                Ok(())
+            });
             prop_assert_eq!(found, odd);
             let lf = text[start..].iter().position(|&byte| byte == b'\n').map(|at| at + start);
             prop_assert_eq!(find_lf(&text, &marked.marks, start), lf);
