@@ -83,15 +83,15 @@ impl<'b, R: Read> Lines<'b, R> {
         self.place
     }
 
-    /// Passes what is ahead up to the next LF, without keeping any of it.
-    pub(crate) fn skip_line(&mut self) -> io::Result<()> {
-        self.skip_long().map(drop)
+    /// Passes what is ahead up to the next LF, without keeping any of it; gives up behind the offset `until`.
+    pub(crate) fn skip_line(&mut self, until: u64) -> io::Result<()> {
+        self.skip(until).map(drop)
     }
 
     /// The next line, or None at the end of the source. The last one needs no LF.
     pub(crate) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         let Some(length) = self.find_end()? else {
-            return self.skip_long().map(Some);
+            return self.skip(u64::MAX).map(Some);
         };
         let from = self.start;
         let until = from + length;
@@ -121,15 +121,16 @@ impl<'b, R: Read> Lines<'b, R> {
         }
     }
 
-    /// Passes the line ahead, which does not fit, without keeping it.
-    fn skip_long(&mut self) -> io::Result<Line<'_>> {
+    /// Passes the line ahead, without keeping it, if it does not reach beyond `until`.
+    fn skip(&mut self, until: u64) -> io::Result<Line<'_>> {
         let mut passed = 0;
         loop {
             let found = find_lf(&self.bytes[..self.end], self.marks, self.start);
             let after = found.map_or(self.end, |at| at + 1);
             passed += after - self.start;
             self.start = after;
-            if found.is_some() || self.ended || self.fill()? == 0 {
+            let is_over = found.is_some() || self.ended || self.place.offset + passed as u64 > until;
+            if is_over || self.fill()? == 0 {
                 return Ok(Line { place: self.step(passed), content: Content::TooLong });
             }
         }

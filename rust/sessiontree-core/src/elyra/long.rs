@@ -202,13 +202,14 @@ impl<B: Build> LongFile<B> {
         // From the byte before on: if that is an LF, the region begins with a line.
         let is_first = number == 0;
         let at = if is_first { start } else { start - 1 };
+        let end = self.body.end.min(start + self.region);
         let section = Section { file, at, end: self.body.end, is_stopped };
         let mut lines = Lines::from(section, buffer, Place { line: u64::from(is_first), offset: at });
         if !is_first {
-            lines.skip_line()?;
+            lines.skip_line(end)?;
         }
         let mut batch = Batch::new(part);
-        batch.read(&mut lines, self.body.end.min(start + self.region))?;
+        batch.read(&mut lines, end)?;
         Ok(batch)
     }
 }
