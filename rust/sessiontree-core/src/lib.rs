@@ -15,6 +15,7 @@ mod info;
 mod workers;
 mod elyra;
 mod scan;
+mod tables;
 
 pub use context::Model;
 pub use elyra::store::Source;
@@ -25,5 +26,6 @@ pub use elyra::{
 pub use error::{Damage, DamageKind, Error, Place, Result, words};
 pub use info::{SessionInfo, Stamp};
 pub use scan::{Options, Progress, Scan, scan};
+pub use tables::Table;
 pub use timestamp::format as format_time;
 pub use usage::{Tokens, Usage};

@@ -55,6 +55,13 @@ pub(crate) struct Message {
     pub(crate) provider: Option<Span>,
     pub(crate) model: Option<Span>,
     pub(crate) response_id: Option<Span>,
+    /// The role as it stands there.
+    pub(crate) role_name: Option<Span>,
+    pub(crate) stop_reason: Option<Span>,
+    pub(crate) tool_call_id: Option<Span>,
+    pub(crate) tool_name: Option<Span>,
+    /// Of any type but null.
+    pub(crate) is_error: Option<Span>,
 }
 
 impl Message {

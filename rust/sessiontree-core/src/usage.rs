@@ -101,7 +101,8 @@ pub(crate) struct Holder {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Numbers {
     pub(crate) tokens: Tokens,
-    cost_parts: [f64; COST_PARTS.len()],
+    /// In the order of [`COST_PARTS`].
+    pub(crate) cost_parts: [f64; COST_PARTS.len()],
 }
 
 impl Numbers {
@@ -135,7 +136,8 @@ impl IdentityKeys {
         }
     }
 
-    fn hash(&self, value: &impl Hash) -> Option<NonZeroU128> {
+    /// What stands for a value where many are kept, so that long ones cost no more; None for one in 2^128.
+    pub(crate) fn hash(&self, value: &impl Hash) -> Option<NonZeroU128> {
         let [high, low] = self.keys.each_ref().map(|key| u128::from(key.hash_one(value)));
         NonZeroU128::new(high << 64 | low)
     }

@@ -205,26 +205,32 @@ fn message(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Message>, Fl
         provider: None,
         model: None,
         response_id: None,
+        role_name: None,
+        stop_reason: None,
+        tool_call_id: None,
+        tool_name: None,
+        is_error: None,
     };
     message.span = scanner.object(|scanner, key| {
         match key {
             b"content" => message.has_content = content(line, scanner, &mut message.texts)?,
-            b"role" => message.role = role(line, scanner)?,
+            b"role" => message.role_name = string(line, scanner)?,
             b"timestamp" => message.timestamp = anything(line, scanner)?,
             b"usage" => message.usage = anything(line, scanner)?,
             b"details" => message.model_usage = model_usage(line, scanner)?,
             b"provider" => message.provider = string(line, scanner)?,
             b"model" => message.model = string(line, scanner)?,
             b"responseId" => message.response_id = string(line, scanner)?,
+            b"stopReason" => message.stop_reason = string(line, scanner)?,
+            b"toolCallId" => message.tool_call_id = string(line, scanner)?,
+            b"toolName" => message.tool_name = string(line, scanner)?,
+            b"isError" => message.is_error = anything(line, scanner)?,
             _ => _ = scanner.value()?,
         }
         Ok(())
     })?;
+    message.role = message.role_name.map(|span| Role::named(&text(span.of(line))));
     Ok(Some(message))
-}
-
-fn role(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Role>, Flaw> {
-    Ok(string(line, scanner)?.map(|span| Role::named(&text(span.of(line)))))
 }
 
 /// The texts of a content; false if it is neither a string nor a list.

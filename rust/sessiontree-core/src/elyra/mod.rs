@@ -9,6 +9,7 @@ mod tree;
 mod tally;
 mod reader;
 mod facts;
+mod visit;
 mod digest;
 mod entries;
 mod load;
@@ -30,11 +31,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Damage, Error, Result};
-use crate::info::{SessionInfo, Stamp};
+use crate::info::{Listed, SessionInfo, Stamp};
 use crate::lines::{Buffer, Lines};
 use crate::usage::{IdentityKeys, Record};
 pub use context::Context;
 pub use copy::fork;
+pub(crate) use entry::Entry;
 pub use entry::Kind;
 use facts::Facts;
 pub use header::Header;
@@ -42,9 +44,11 @@ pub use load::Tick;
 pub use new::NewSession;
 pub use session::{OpenOptions, Session as OpenSession};
 pub use session_entry::SessionEntry;
+pub(crate) use tally::UsageSpans;
 pub use view::{NodeLabel, TreeView};
+pub(crate) use visit::{Visit, Visitor, visit};
 
-use reader::SessionReader;
+use reader::{Follow, SessionReader};
 
 /// How a file is to be read.
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +96,7 @@ pub(crate) fn read(path: &Path, buffer: &mut Buffer, wanted: Wanted<'_>) -> io::
     if !file.metadata()?.is_file() {
         return Ok(Reading::NoSession("it is no regular file"));
     }
-    let (reader, size_bytes) = read_lines(&file, u64::MAX, buffer, wanted)?;
+    let (reader, size_bytes) = read_lines::<Facts<'_>>(&file, u64::MAX, buffer, wanted.is_stopped, wanted)?;
     let stamp = Stamp::of(&file.metadata()?);
     Ok(match reader.end(size_bytes) {
         Ok((facts, reports)) => Reading::Session(Box::new(facts.into_session(path, size_bytes, stamp, reports))),
@@ -106,23 +110,38 @@ pub(crate) fn read(path: &Path, buffer: &mut Buffer, wanted: Wanted<'_>) -> io::
 ///
 /// [`Error::Conflict`] where the file is not the one that was listed, [`Error::Io`] where it cannot be read.
 pub fn read_text(info: &SessionInfo) -> Result<String> {
-    let path = &info.path;
+    let is_stopped = AtomicBool::new(false);
+    let wanted = Wanted { text: true, records: false, keys: &IdentityKeys::default(), is_stopped: &is_stopped };
+    let facts: Facts<'_> = read_again(&info.into(), &mut Buffer::default(), &is_stopped, wanted)?;
+    Ok(facts.into_text())
+}
+
+/// Reads a session that was listed before once more.
+///
+/// # Errors
+///
+/// [`Error::Conflict`] where the file is not the one that was listed, [`Error::Io`] where it cannot be read.
+fn read_again<F: Follow>(
+    listed: &Listed,
+    buffer: &mut Buffer,
+    is_stopped: &AtomicBool,
+    wanted: F::Wanted,
+) -> Result<F> {
+    let path = &listed.path;
     let conflict = |reason: &str| Error::Conflict { path: path.clone(), reason: reason.to_owned() };
     let file = match open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(conflict("the file has gone")),
         Err(error) => return Err(Error::io(path)(error)),
     };
-    let changed = |file: &File| Ok(Stamp::of(&file.metadata().map_err(Error::io(path))?) != info.stamp);
+    let changed = |file: &File| Ok(Stamp::of(&file.metadata().map_err(Error::io(path))?) != listed.stamp);
     if changed(&file)? {
         return Err(conflict("the file has changed since it was listed"));
     }
-    let wanted =
-        Wanted { text: true, records: false, keys: &IdentityKeys::default(), is_stopped: &AtomicBool::new(false) };
-    let mut buffer = Buffer::default();
-    let (reader, size_bytes) = read_lines(&file, info.size_bytes, &mut buffer, wanted).map_err(Error::io(path))?;
+    let (reader, size_bytes) =
+        read_lines(&file, listed.size_bytes, buffer, is_stopped, wanted).map_err(Error::io(path))?;
     match reader.end(size_bytes) {
-        Ok((facts, _)) if !changed(&file)? => Ok(facts.into_text()),
+        Ok((follower, _)) if !changed(&file)? => Ok(follower),
         _ => Err(conflict("the file changed while it was read")),
     }
 }
@@ -157,13 +176,14 @@ pub fn find_headers(sources: &[store::Source], tick: Tick<'_>) -> Result<Vec<Fou
 }
 
 /// Reads the lines of a file, up to `limit` bytes; tells how many there were.
-fn read_lines<'a>(
+fn read_lines<F: Follow>(
     file: &File,
     limit: u64,
     buffer: &mut Buffer,
-    wanted: Wanted<'a>,
-) -> io::Result<(SessionReader<Facts<'a>>, u64)> {
-    let source = Stoppable { source: file.take(limit), is_stopped: wanted.is_stopped };
+    is_stopped: &AtomicBool,
+    wanted: F::Wanted,
+) -> io::Result<(SessionReader<F>, u64)> {
+    let source = Stoppable { source: file.take(limit), is_stopped };
     let mut lines = Lines::new(source, buffer);
     let mut reader = SessionReader::new(wanted);
     while let Some(line) = lines.next()? {

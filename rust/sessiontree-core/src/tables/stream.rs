@@ -1,0 +1,350 @@
+//! A stream of batches: files are read in parallel, their rows come in order, and only a few batches wait.
+//!
+//! Sessions that follow each other are a job, as many as fit [`JOB_BYTES`]; a larger one is a job of its own. Each job has a
+//! channel, and the jobs ahead of the one whose turn it is are a bounded window, so what waits is bounded twice: by the number
+//! of channels and by what each holds. No order of events can block all: the job whose turn it is was begun before any other,
+//! and its channel is being emptied. A worker whose channel is full gives back its permit while it waits, so that a
+//! stream which nobody reads on keeps no scan from its work.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::io;
+use std::mem;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::vec;
+
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, SchemaRef};
+
+use super::Table;
+use crate::elyra::{Header, Visit, Visitor, visit};
+use crate::error::{Error, Result, words};
+use crate::info::Listed;
+use crate::lines::Buffer;
+use crate::usage::{Identity, IdentityKeys, Ledger};
+use crate::workers::{self, Permit};
+
+/// How large a job is, in bytes of session files: enough that a batch of small sessions is worth its handling.
+const JOB_BYTES: u64 = 4 << 20;
+
+/// A batch that holds so many bytes of text, or so many rows, is handed over.
+const BATCH_BYTES: usize = 2 << 20;
+const BATCH_ROWS: usize = 32 << 10;
+
+/// How many batches may wait in a job's channel: all of an ordinary job's, so that its worker can turn to another.
+const BATCHES_WAITING: usize = 4;
+
+/// How many jobs are begun or done ahead, for each worker.
+const JOBS_PER_WORKER: usize = 2;
+
+/// The session that an entry is of.
+pub(super) struct Origin<'a> {
+    pub(super) listed: &'a Listed,
+    /// As text: U+FFFD for what is none.
+    pub(super) path: Cow<'a, str>,
+    pub(super) session_id: String,
+}
+
+/// Makes a table's rows of entries, and gathers them.
+pub(super) trait Rows {
+    /// Adds the rows of an entry, and hands over what has gathered whenever it is much.
+    fn add(&mut self, origin: &Origin<'_>, visit: &mut Visit<'_, '_>, output: &mut Output) -> Result<()>;
+
+    /// A session has ended.
+    fn end(&mut self) {}
+
+    /// How many rows have gathered, and how many bytes of text.
+    fn size(&self) -> (usize, usize);
+
+    /// What has gathered; there is nothing then.
+    fn take(&mut self) -> Piece;
+
+    /// Whether it is time to hand over what has gathered.
+    fn is_much(&self) -> bool {
+        let (rows, bytes) = self.size();
+        rows >= BATCH_ROWS || bytes >= BATCH_BYTES
+    }
+}
+
+/// What has gathered of a table, as far as its sessions can tell.
+pub(super) struct Piece {
+    pub(super) columns: Vec<ArrayRef>,
+    /// Of usage records: by these the last column is told, once all that comes before is known.
+    pub(super) identities: Option<Vec<Identity>>,
+}
+
+/// What a worker has to say of a job.
+enum News {
+    Piece(Piece),
+    Failed(Error),
+    Done,
+}
+
+/// Where a worker hands over what it has made.
+pub(super) struct Output {
+    sender: SyncSender<News>,
+    permit: Option<Permit>,
+    crew: Arc<Crew>,
+}
+
+impl Output {
+    pub(super) fn send(&mut self, piece: Piece) {
+        self.say(News::Piece(piece));
+    }
+
+    /// Says it, waiting if need be; to nobody, if nobody listens any more.
+    fn say(&mut self, news: News) {
+        if let Err(TrySendError::Full(news)) = self.sender.try_send(news) {
+            self.permit = None;
+            if self.sender.send(news).is_ok() {
+                self.permit = self.crew.permit();
+            }
+        }
+    }
+
+    /// Whether nobody waits for anything any more.
+    pub(super) fn is_stopped(&self) -> &AtomicBool {
+        &self.crew.is_stopped
+    }
+}
+
+/// Some sessions, and where to say what comes of them.
+struct Job {
+    files: Vec<Listed>,
+    sender: SyncSender<News>,
+}
+
+/// What all workers of a stream know.
+struct Crew {
+    table: Table,
+    keys: Arc<IdentityKeys>,
+    limit: usize,
+    is_stopped: AtomicBool,
+    jobs: Mutex<Receiver<Job>>,
+}
+
+impl Crew {
+    fn permit(&self) -> Option<Permit> {
+        Permit::acquire(self.limit, || self.is_stopped.load(Ordering::Relaxed))
+    }
+
+    /// Works until there are no more jobs to come.
+    fn work(self: Arc<Self>) {
+        let mut buffer = Buffer::default();
+        let next = || self.jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        while let Ok(Job { files, sender }) = next() {
+            let Some(permit) = self.permit() else { return };
+            let mut output = Output { sender, permit: Some(permit), crew: Arc::clone(&self) };
+            let news = self.read(&files, &mut buffer, &mut output).map_or_else(News::Failed, |()| News::Done);
+            output.say(news);
+        }
+    }
+
+    fn read(&self, files: &[Listed], buffer: &mut Buffer, output: &mut Output) -> Result<()> {
+        let Some(mut rows) = self.table.rows(&self.keys) else { return Ok(()) };
+        for listed in files {
+            let origin = Origin { listed, path: listed.path.to_string_lossy(), session_id: String::new() };
+            let mut feed = Feed { rows: &mut *rows, output, origin, failed: Ok(()) };
+            visit(listed, buffer, &self.is_stopped, &mut feed)?;
+            feed.failed?;
+            rows.end();
+        }
+        if rows.size().0 > 0 {
+            output.send(rows.take());
+        }
+        Ok(())
+    }
+}
+
+/// Leads a session's entries to the rows.
+struct Feed<'a> {
+    rows: &'a mut dyn Rows,
+    output: &'a mut Output,
+    origin: Origin<'a>,
+    failed: Result<()>,
+}
+
+impl Visitor for Feed<'_> {
+    fn header(&mut self, header: &Header) {
+        self.origin.session_id.clone_from(&header.id);
+    }
+
+    fn entry(&mut self, visit: &mut Visit<'_, '_>) {
+        if self.failed.is_ok() {
+            self.failed = self.rows.add(&self.origin, visit, self.output);
+        }
+    }
+}
+
+/// The batches of a table, in order.
+pub(super) struct Stream {
+    table: Table,
+    schema: SchemaRef,
+    state: State,
+}
+
+enum State {
+    /// Nobody has asked for anything.
+    Waiting(Vec<Listed>),
+    Running(Box<Running>),
+    /// All batches have been handed out, or one could not be made.
+    Ended,
+}
+
+impl Stream {
+    pub(super) fn new(table: Table, files: Vec<Listed>) -> Self {
+        Self { table, schema: table.schema(), state: State::Waiting(files) }
+    }
+
+    fn advance(&mut self) -> Result<Option<Piece>> {
+        if let State::Waiting(files) = &mut self.state {
+            let files = mem::take(files);
+            self.state = if files.is_empty() {
+                State::Ended
+            } else {
+                State::Running(Box::new(Running::start(self.table, files)?))
+            };
+        }
+        match &mut self.state {
+            State::Running(running) => running.next(),
+            _ => Ok(None),
+        }
+    }
+
+    fn batch(&mut self, piece: Piece) -> std::result::Result<RecordBatch, ArrowError> {
+        let Piece { mut columns, identities } = piece;
+        if let (Some(identities), State::Running(running)) = (identities, &mut self.state) {
+            columns.push(running.repeated(identities));
+        }
+        RecordBatch::try_new(Arc::clone(&self.schema), columns)
+    }
+}
+
+impl Iterator for Stream {
+    type Item = std::result::Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let batch = match self.advance() {
+            Ok(Some(piece)) => Some(self.batch(piece)),
+            Ok(None) => None,
+            Err(error) => Some(Err(to_arrow(error))),
+        };
+        if !matches!(batch, Some(Ok(_))) {
+            self.state = State::Ended;
+        }
+        batch
+    }
+}
+
+impl RecordBatchReader for Stream {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+/// A stream that has been begun.
+struct Running {
+    files: vec::IntoIter<Listed>,
+    /// The channels of the jobs that were given out, in order.
+    ahead: VecDeque<Receiver<News>>,
+    window: usize,
+    jobs: Sender<Job>,
+    crew: Arc<Crew>,
+    ledger: Ledger,
+    /// The process whose threads the workers are: a forked child has none of them.
+    process: u32,
+}
+
+impl Running {
+    fn start(table: Table, files: Vec<Listed>) -> Result<Self> {
+        let limit = workers::limit();
+        let (jobs, receiver) = channel();
+        let jobs_to_do = Mutex::new(receiver);
+        let crew = Crew { table, keys: Arc::default(), limit, is_stopped: AtomicBool::new(false), jobs: jobs_to_do };
+        let running = Self {
+            window: limit * JOBS_PER_WORKER,
+            ahead: VecDeque::new(),
+            jobs,
+            crew: Arc::new(crew),
+            ledger: Ledger::default(),
+            process: std::process::id(),
+            files: files.into_iter(),
+        };
+        for _ in 0..limit.min(running.files.len()) {
+            let crew = Arc::clone(&running.crew);
+            thread::Builder::new()
+                .name("sessiontree".to_owned())
+                .spawn(|| crew.work())
+                .map_err(|error| Error::NoThreads { reason: error.to_string() })?;
+        }
+        Ok(running)
+    }
+
+    /// What comes next; None at the end.
+    fn next(&mut self) -> Result<Option<Piece>> {
+        if self.process != std::process::id() {
+            return Err(Error::WorkerLost);
+        }
+        loop {
+            while self.ahead.len() < self.window && self.give_out() {}
+            let Some(first) = self.ahead.front() else { return Ok(None) };
+            match first.recv() {
+                Ok(News::Piece(piece)) => return Ok(Some(piece)),
+                Ok(News::Failed(error)) => return Err(error),
+                Ok(News::Done) => _ = self.ahead.pop_front(),
+                Err(_) => return Err(Error::WorkerLost),
+            }
+        }
+    }
+
+    /// Gives out one more job; false if there is none.
+    fn give_out(&mut self) -> bool {
+        let (mut files, mut size_bytes) = (Vec::new(), 0);
+        while size_bytes < JOB_BYTES
+            && let Some(listed) = self.files.next()
+        {
+            size_bytes += listed.size_bytes;
+            files.push(listed);
+        }
+        if files.is_empty() {
+            return false;
+        }
+        let (sender, receiver) = sync_channel(BATCHES_WAITING);
+        self.ahead.push_back(receiver);
+        // Without a worker the job and its sender are dropped, which is seen when its turn comes.
+        _ = self.jobs.send(Job { files, sender });
+        true
+    }
+
+    /// Which of the records equal an earlier one of any session.
+    fn repeated(&mut self, identities: Vec<Identity>) -> ArrayRef {
+        let repeated: BooleanArray =
+            identities.into_iter().map(|identity| Some(!self.ledger.enter(identity))).collect();
+        Arc::new(repeated)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.crew.is_stopped.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What a consumer is told: the path, and the reason.
+fn to_arrow(error: Error) -> ArrowError {
+    match error {
+        Error::Io { path, source } => {
+            let told = format!("{}: {}", path.display(), words(&source));
+            ArrowError::IoError(told, source)
+        }
+        Error::Conflict { path, reason } => {
+            let told = format!("{}: {reason}", path.display());
+            ArrowError::IoError(told, io::Error::other(reason))
+        }
+        Error::NoThreads { reason } => ArrowError::MemoryError(format!("no thread could be started: {reason}")),
+        _ => ArrowError::ComputeError("a thread of the stream ended early".to_owned()),
+    }
+}
