@@ -28,8 +28,8 @@ class Scan(Sequence["SessionInfo"]):
     """The sessions that `scan` found, newest first, with what was wrong and what they cost.
 
     A sequence of `SessionInfo`; slices are tuples. Two scans are equal when all they hold is. For Arrow's consumers
-    (pyarrow, polars, pandas, duckdb) it is a table of the sessions, and gives tables of what is in them: docs/tables.md
-    tells of all columns.
+    (pyarrow, polars, pandas, duckdb) it gives tables of the sessions and of what is in them, and is the first of these
+    itself; docs/tables.md tells of all columns.
 
     Attributes:
         infos: The sessions.
@@ -69,6 +69,10 @@ class Scan(Sequence["SessionInfo"]):
         body = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
         return f"<table><caption>{escape(repr(self))}</caption><tr>{head}</tr>{body}</table>"
 
+    def sessions(self) -> Table:
+        """A table of the sessions: what the scan itself is for Arrow's consumers that do not take it for a sequence."""
+        return Table("sessions", self.infos)
+
     def entries(self) -> Table:
         """A table of all entries: where each stands, its id, its parent's, its type and its time."""
         return Table("entries", self.infos)
@@ -87,7 +91,7 @@ class Scan(Sequence["SessionInfo"]):
 
     def __arrow_c_schema__(self) -> object:
         """The schema of the sessions, as a capsule of Arrow's C data interface."""
-        return Table("sessions", self.infos).__arrow_c_schema__()
+        return self.sessions().__arrow_c_schema__()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The sessions as a table: a capsule of Arrow's C stream interface.
@@ -95,7 +99,7 @@ class Scan(Sequence["SessionInfo"]):
         Args:
             requested_schema: Not looked at, as the interface allows.
         """
-        return Table("sessions", self.infos).__arrow_c_stream__(requested_schema)
+        return self.sessions().__arrow_c_stream__(requested_schema)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain JSON values: `sessions`, `damage`, `usage`."""

@@ -49,7 +49,10 @@ impl Visit<'_, '_> {
 ///
 /// # Errors
 ///
-/// [`crate::Error::Conflict`] where the file is not the one that was listed, [`crate::Error::Io`] where it cannot be read.
+/// [`Error::Conflict`] where the file is not the one that was listed, [`Error::Io`] where it cannot be read.
+///
+/// [`Error::Conflict`]: crate::error::Error::Conflict
+/// [`Error::Io`]: crate::error::Error::Io
 pub(crate) fn visit(
     listed: &Listed,
     buffer: &mut Buffer,

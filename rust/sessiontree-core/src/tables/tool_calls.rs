@@ -259,8 +259,9 @@ impl Answers {
         }
     }
 
+    /// What a call is known by; an empty id tells of none.
     fn hash(&self, object: &[u8], id: Option<Span>) -> Option<NonZeroU128> {
-        self.keys.hash(&string(object, id)?)
+        self.keys.hash(&string(object, id).filter(|id| !id.is_empty())?)
     }
 }
 
