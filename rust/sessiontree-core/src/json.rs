@@ -511,5 +511,14 @@ mod tests {
             let theirs = serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok();
             prop_assert_eq!(check(text.as_bytes()).is_ok(), theirs);
         }
+
+        #[test]
+        fn pieces_are_the_text(inner in r#"(a|é|\\\\|\\"|\\n|\\u00e9|\\ud83d|\\ude00){0,12}"#) {
+            for raw in [format!("\"{inner}\"").into_bytes(), [b"\"\xff", inner.as_bytes(), b"\""].concat()] {
+                let mut joined = String::new();
+                for_pieces(&raw, |piece| joined.push_str(piece));
+                prop_assert_eq!(joined, text(&raw));
+            }
+        }
     }
 }

@@ -17,8 +17,7 @@ use arrow_array::RecordBatchReader;
 use arrow_schema::{Schema, SchemaRef};
 
 use crate::info::SessionInfo;
-use crate::usage::IdentityKeys;
-use stream::{Rows, Stream};
+use stream::{Maker, Stream};
 
 /// Of the schemas: another one when a column changes its meaning, its type or its name, or goes. New ones may come without.
 const VERSION: &str = "1";
@@ -68,13 +67,13 @@ impl Table {
     }
 
     /// What makes its rows of entries; None for the one that is not made of entries.
-    fn rows(self, keys: &Arc<IdentityKeys>) -> Option<Box<dyn Rows>> {
+    fn rows(self) -> Option<Maker> {
         Some(match self {
             Self::Sessions => return None,
-            Self::Entries => Box::new(entries::Entries::default()),
-            Self::Messages => Box::new(messages::Messages::default()),
-            Self::ToolCalls => Box::new(tool_calls::ToolCalls::new(Arc::clone(keys))),
-            Self::UsageRecords => Box::new(usage_records::UsageRecords::new(Arc::clone(keys))),
+            Self::Entries => |_| Box::new(entries::Entries::default()),
+            Self::Messages => |_| Box::new(messages::Messages::default()),
+            Self::ToolCalls => |keys| Box::new(tool_calls::ToolCalls::new(Arc::clone(keys))),
+            Self::UsageRecords => |keys| Box::new(usage_records::UsageRecords::new(Arc::clone(keys))),
         })
     }
 
@@ -82,9 +81,9 @@ impl Table {
     ///
     /// Nothing is read before the first batch is asked for, and no more once the stream is dropped.
     pub fn stream<'a>(self, infos: impl Iterator<Item = &'a SessionInfo>) -> Box<dyn RecordBatchReader + Send> {
-        match self {
-            Self::Sessions => sessions::stream(self.schema(), infos.cloned().collect()),
-            _ => Box::new(Stream::new(self, infos.map(Into::into).collect())),
+        match self.rows() {
+            None => sessions::stream(self.schema(), infos.cloned().collect()),
+            Some(rows) => Box::new(Stream::new(self.schema(), rows, infos.map(Into::into).collect())),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! A stream of batches: files are read in parallel, their rows come in order, and only a few batches wait.
 //!
-//! Sessions that follow each other are a job, as many as fit [`JOB_BYTES`]; a larger one is a job of its own. Each job has a
-//! channel, and the jobs ahead of the one whose turn it is are a bounded window, so what waits is bounded twice: by the number
-//! of channels and by what each holds. No order of events can block all: the job whose turn it is was begun before any other,
-//! and its channel is being emptied. A worker whose channel is full gives back its permit while it waits, so that a
-//! stream which nobody reads on keeps no scan from its work.
+//! Sessions that follow each other are a job, until they come to [`JOB_BYTES`]. Each job has a channel, and the jobs ahead of
+//! the one whose turn it is are a bounded window: so what waits is bounded by the number of channels, and by what each holds.
+//! All never wait for each other: the job whose turn it is was begun before those ahead, and its channel is being emptied. A
+//! worker whose channel is full gives back its permit while it waits, so that a stream which nobody reads on keeps no scan
+//! from its work.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -19,7 +19,6 @@ use std::vec;
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 
-use super::Table;
 use crate::elyra::{Header, Visit, Visitor, visit};
 use crate::error::{Error, Result, words};
 use crate::info::Listed;
@@ -68,6 +67,9 @@ pub(super) trait Rows {
         rows >= BATCH_ROWS || bytes >= BATCH_BYTES
     }
 }
+
+/// Begins a table's rows; the keys are those of the whole stream.
+pub(super) type Maker = fn(&Arc<IdentityKeys>) -> Box<dyn Rows>;
 
 /// What has gathered of a table, as far as its sessions can tell.
 pub(super) struct Piece {
@@ -119,7 +121,7 @@ struct Job {
 
 /// What all workers of a stream know.
 struct Crew {
-    table: Table,
+    rows: Maker,
     keys: Arc<IdentityKeys>,
     limit: usize,
     is_stopped: AtomicBool,
@@ -144,7 +146,7 @@ impl Crew {
     }
 
     fn read(&self, files: &[Listed], buffer: &mut Buffer, output: &mut Output) -> Result<()> {
-        let Some(mut rows) = self.table.rows(&self.keys) else { return Ok(()) };
+        let mut rows = (self.rows)(&self.keys);
         for listed in files {
             let origin = Origin { listed, path: listed.path.to_string_lossy(), session_id: String::new() };
             let mut feed = Feed { rows: &mut *rows, output, origin, failed: Ok(()) };
@@ -181,8 +183,8 @@ impl Visitor for Feed<'_> {
 
 /// The batches of a table, in order.
 pub(super) struct Stream {
-    table: Table,
     schema: SchemaRef,
+    rows: Maker,
     state: State,
 }
 
@@ -195,8 +197,8 @@ enum State {
 }
 
 impl Stream {
-    pub(super) fn new(table: Table, files: Vec<Listed>) -> Self {
-        Self { table, schema: table.schema(), state: State::Waiting(files) }
+    pub(super) fn new(schema: SchemaRef, rows: Maker, files: Vec<Listed>) -> Self {
+        Self { schema, rows, state: State::Waiting(files) }
     }
 
     fn advance(&mut self) -> Result<Option<Piece>> {
@@ -205,12 +207,26 @@ impl Stream {
             self.state = if files.is_empty() {
                 State::Ended
             } else {
-                State::Running(Box::new(Running::start(self.table, files)?))
+                State::Running(Box::new(Running::start(self.rows, files)?))
             };
         }
         match &mut self.state {
             State::Running(running) => running.next(),
             _ => Ok(None),
+        }
+    }
+
+    /// Whether it was begun in another process, whose fork this one is: it has none of the workers.
+    fn is_anothers(&self) -> bool {
+        matches!(&self.state, State::Running(running) if running.process != std::process::id())
+    }
+
+    fn end(&mut self) {
+        let is_anothers = self.is_anothers();
+        let state = mem::replace(&mut self.state, State::Ended);
+        if is_anothers {
+            // A worker may have held a lock of a channel when the process was forked: nobody is left to give it back.
+            mem::forget(state);
         }
     }
 
@@ -223,17 +239,27 @@ impl Stream {
     }
 }
 
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
 impl Iterator for Stream {
     type Item = std::result::Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if self.is_anothers() {
+            self.end();
+            return Some(Err(ArrowError::ComputeError("the stream was begun in another process".to_owned())));
+        }
         let batch = match self.advance() {
             Ok(Some(piece)) => Some(self.batch(piece)),
             Ok(None) => None,
             Err(error) => Some(Err(to_arrow(error))),
         };
         if !matches!(batch, Some(Ok(_))) {
-            self.state = State::Ended;
+            self.end();
         }
         batch
     }
@@ -254,16 +280,16 @@ struct Running {
     jobs: Sender<Job>,
     crew: Arc<Crew>,
     ledger: Ledger,
-    /// The process whose threads the workers are: a forked child has none of them.
+    /// Whose threads the workers are.
     process: u32,
 }
 
 impl Running {
-    fn start(table: Table, files: Vec<Listed>) -> Result<Self> {
+    fn start(rows: Maker, files: Vec<Listed>) -> Result<Self> {
         let limit = workers::limit();
         let (jobs, receiver) = channel();
         let jobs_to_do = Mutex::new(receiver);
-        let crew = Crew { table, keys: Arc::default(), limit, is_stopped: AtomicBool::new(false), jobs: jobs_to_do };
+        let crew = Crew { rows, keys: Arc::default(), limit, is_stopped: AtomicBool::new(false), jobs: jobs_to_do };
         let running = Self {
             window: limit * JOBS_PER_WORKER,
             ahead: VecDeque::new(),
@@ -285,9 +311,6 @@ impl Running {
 
     /// What comes next; None at the end.
     fn next(&mut self) -> Result<Option<Piece>> {
-        if self.process != std::process::id() {
-            return Err(Error::WorkerLost);
-        }
         loop {
             while self.ahead.len() < self.window && self.give_out() {}
             let Some(first) = self.ahead.front() else { return Ok(None) };
@@ -314,7 +337,7 @@ impl Running {
         }
         let (sender, receiver) = sync_channel(BATCHES_WAITING);
         self.ahead.push_back(receiver);
-        // Without a worker the job and its sender are dropped, which is seen when its turn comes.
+        // The crew holds the other end as long as this one is there.
         _ = self.jobs.send(Job { files, sender });
         true
     }
@@ -346,5 +369,76 @@ fn to_arrow(error: Error) -> ArrowError {
         }
         Error::NoThreads { reason } => ArrowError::MemoryError(format!("no thread could be started: {reason}")),
         _ => ArrowError::ComputeError("a thread of the stream ended early".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::ops::ControlFlow;
+
+    use super::*;
+    use crate::tables::Table;
+    use crate::workers::IN_USE;
+    use crate::{Options, Source, scan};
+
+    const SESSIONS: usize = 9;
+    const MESSAGES: usize = 256;
+
+    /// Sessions of 1 MB each, in the order of their names.
+    fn listed(folder: &tempfile::TempDir) -> Vec<Listed> {
+        for session in 0..SESSIONS {
+            let header = "{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n".to_owned();
+            let (content, time) = ("x".repeat(4000), SESSIONS - session);
+            let message = format!("{{\"role\":\"user\",\"content\":\"{content}\",\"timestamp\":{time}}}");
+            let line = |id| format!("{{\"type\":\"message\",\"id\":\"{id}\",\"message\":{message}}}\n");
+            let text: String = std::iter::once(header).chain((0..MESSAGES).map(line)).collect();
+            fs::write(folder.path().join(format!("{session}.jsonl")), text).unwrap();
+        }
+        let source = [Source::Flat(folder.path().to_owned())];
+        let found = scan(&source, Options::default(), &mut |_| ControlFlow::Continue(())).unwrap();
+        found.infos.iter().map(Into::into).collect()
+    }
+
+    fn stream(table: Table, files: Vec<Listed>) -> Stream {
+        Stream::new(table.schema(), table.rows().unwrap(), files)
+    }
+
+    #[test]
+    fn batches_come_in_order_and_end() {
+        let _alone = IN_USE.lock();
+        let folder = tempfile::tempdir().unwrap();
+        let mut stream = stream(Table::Messages, listed(&folder));
+        let rows: Vec<_> = stream.by_ref().map(|batch| batch.unwrap().num_rows()).collect();
+        assert_eq!(rows.iter().sum::<usize>(), SESSIONS * MESSAGES);
+        assert!(rows.len() > 3, "much is not handed over at once");
+        assert!(stream.next().is_none());
+    }
+
+    #[test]
+    fn a_changed_file_ends_the_stream_after_what_comes_before() {
+        let _alone = IN_USE.lock();
+        let folder = tempfile::tempdir().unwrap();
+        let files = listed(&folder);
+        fs::write(&files[5].path, "").unwrap();
+        let mut batches: Vec<_> = stream(Table::Entries, files).collect();
+        let error = batches.pop().unwrap().unwrap_err().to_string();
+        assert!(error.ends_with("5.jsonl: the file has changed since it was listed"), "{error}");
+        let rows: usize = batches.into_iter().map(|batch| batch.unwrap().num_rows()).sum();
+        assert!((MESSAGES..=5 * MESSAGES).contains(&rows), "{rows}");
+    }
+
+    #[test]
+    fn workers_end_with_the_stream() {
+        let _alone = IN_USE.lock();
+        let folder = tempfile::tempdir().unwrap();
+        let mut stream = stream(Table::Messages, listed(&folder));
+        stream.next().unwrap().unwrap();
+        let State::Running(running) = &stream.state else { panic!("it is running") };
+        let crew = Arc::downgrade(&running.crew);
+        drop(stream);
+        while crew.strong_count() > 0 {
+            thread::yield_now();
+        }
     }
 }

@@ -87,10 +87,12 @@ impl ToolCalls {
 
     /// Puts answers into the rows that lack them.
     fn settle(&mut self) {
-        for answer in &self.answers.found[self.settled_count..self.call_count] {
-            self.is_error.append_option(answer.as_ref().and_then(|answer| answer.is_error));
-            self.result_line.append_option(answer.as_ref().map(|answer| answer.line));
-            self.result_timestamp.append_option(answer.as_ref().and_then(|answer| answer.timestamp_ms));
+        for call in self.settled_count..self.call_count {
+            // A call may have no place there: the reading was stopped, or the file changed in between.
+            let answer = self.answers.found.get(call).copied().flatten();
+            self.is_error.append_option(answer.and_then(|answer| answer.is_error));
+            self.result_line.append_option(answer.map(|answer| answer.line));
+            self.result_timestamp.append_option(answer.and_then(|answer| answer.timestamp_ms));
         }
         self.settled_count = self.call_count;
     }
