@@ -6,8 +6,9 @@
 //! ends, so grammar and decoding are separate matters.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
-use crate::strings::{BLOCK, Masks, escaped};
+use crate::marks::{StringEnd, Text};
 
 /// A stretch of a line; `u32`, because a line ends at 512 MiB (`lines::MAX_LINE`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,10 @@ impl Span {
     /// The bytes it names of the line it was made from.
     pub(crate) fn of(self, line: &[u8]) -> &[u8] {
         &line[self.start as usize..self.end as usize]
+    }
+
+    pub(crate) fn range(self) -> Range<usize> {
+        self.start()..self.end()
     }
 
     pub(crate) fn start(self) -> usize {
@@ -75,20 +80,17 @@ impl Nesting {
 /// A walk over one line.
 #[derive(Debug)]
 pub(crate) struct Scanner<'a> {
-    text: &'a [u8],
+    text: Text<'a>,
+    bytes: &'a [u8],
     at: usize,
     nesting: &'a mut Nesting,
     has_surrogates: bool,
-    /// The number of the block whose masks are kept, and these.
-    block: usize,
-    masks: Masks,
 }
 
 impl<'a> Scanner<'a> {
-    pub(crate) fn new(text: &'a [u8], nesting: &'a mut Nesting) -> Self {
+    pub(crate) fn new(text: Text<'a>, nesting: &'a mut Nesting) -> Self {
         nesting.depth = 0;
-        let masks = Masks::default();
-        Self { text, at: 0, nesting, has_surrogates: false, block: usize::MAX, masks }
+        Self { text, bytes: text.bytes(), at: 0, nesting, has_surrogates: false }
     }
 
     /// Whether a string that was passed escapes a surrogate, be it half of a pair.
@@ -98,7 +100,7 @@ impl<'a> Scanner<'a> {
 
     /// The byte ahead.
     pub(crate) fn peek(&self) -> Option<u8> {
-        self.text.get(self.at).copied()
+        self.bytes.get(self.at).copied()
     }
 
     /// Passes white space. An LF is none: it would have ended the line.
@@ -110,7 +112,7 @@ impl<'a> Scanner<'a> {
 
     /// A complaint about the byte ahead.
     pub(crate) fn flaw(&self, what: &'static str) -> Flaw {
-        let what = if self.at < self.text.len() { what } else { "the record is cut off" };
+        let what = if self.at < self.bytes.len() { what } else { "the record is cut off" };
         Flaw { at: self.at, what }
     }
 
@@ -178,7 +180,7 @@ impl<'a> Scanner<'a> {
         &mut self,
         mut member: impl FnMut(&mut Self, &[u8]) -> Result<(), Flaw>,
     ) -> Result<Span, Flaw> {
-        let line = self.text;
+        let line = self.bytes;
         self.members(|scanner, key| {
             let key = key.of(line);
             match &key[1..key.len() - 1] {
@@ -257,56 +259,28 @@ impl<'a> Scanner<'a> {
     /// Passes the string ahead. The span has its quotes.
     fn string(&mut self) -> Result<Span, Flaw> {
         let start = self.at;
-        let (mut block, mut is_first_escaped) = ((start + 1) / BLOCK, false);
-        let mut live = u64::MAX << ((start + 1) % BLOCK);
-        while block * BLOCK < self.text.len() {
-            let masks = self.masks(block);
-            let backslashes = masks.backslashes & live;
-            let escaped =
-                if backslashes == 0 && !is_first_escaped { 0 } else { escaped(backslashes, &mut is_first_escaped) };
-            let quotes = masks.quotes & live & !escaped;
-            // Up to the first quote that ends it, or all.
-            let inside = live & quotes.wrapping_sub(1) & !quotes;
-            // Most escapes are of these, and need no closer look.
-            let odd = escaped & inside & !(masks.quotes | masks.backslashes | masks.letters);
-            let controls = masks.controls & inside;
-            if odd | controls != 0 {
-                self.check_odd(block * BLOCK, odd, controls)?;
-            }
-            if quotes != 0 {
-                self.at = block * BLOCK + quotes.trailing_zeros() as usize + 1;
-                return Ok(Span::new(start, self.at));
-            }
-            live = u64::MAX;
-            block += 1;
+        let StringEnd { quote, is_odd } = self.text.string_end(start + 1);
+        if is_odd {
+            self.check_odd(start + 1, quote.unwrap_or(self.bytes.len()))?;
         }
-        self.at = self.text.len();
-        Err(self.flaw("the string has no end"))
+        let Some(quote) = quote else {
+            self.at = self.bytes.len();
+            return Err(self.flaw("the string has no end"));
+        };
+        self.at = quote + 1;
+        Ok(Span::new(start, self.at))
     }
 
-    /// The masks of a block of the text; the one that was asked for last is kept.
-    fn masks(&mut self, block: usize) -> Masks {
-        if self.block != block {
-            (self.block, self.masks) = (block, Masks::of(self.text, block * BLOCK));
-        }
-        self.masks
-    }
-
-    /// Checks what is odd in a block's part of a string: escaped bytes, and control characters, which may not be there.
+    /// Checks what is odd in a string: escaped bytes, and control characters, which may not be there.
     #[cold]
-    fn check_odd(&mut self, start: usize, mut escaped: u64, controls: u64) -> Result<(), Flaw> {
-        while escaped != 0 {
-            let at = start + escaped.trailing_zeros() as usize;
-            match self.text.get(at..).unwrap_or_default() {
+    fn check_odd(&mut self, from: usize, until: usize) -> Result<(), Flaw> {
+        for at in self.text.odd(from, until) {
+            match &self.bytes[at..until] {
+                [0..0x20, ..] => return Err(self.flaw_at(at, "a control character stands inside a string")),
                 [b'/' | b'b' | b'f', ..] => {}
                 [b'u', digits @ ..] => self.check_digits(at + 1, digits)?,
                 _ => return Err(self.flaw_at(at, "no such escape")),
             }
-            escaped &= escaped - 1;
-        }
-        if controls != 0 {
-            let at = start + controls.trailing_zeros() as usize;
-            return Err(self.flaw_at(at, "a control character stands inside a string"));
         }
         Ok(())
     }
@@ -341,7 +315,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn digits(&mut self) -> Result<(), Flaw> {
-        let run = self.text[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let run = self.bytes[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         self.at += run;
         if run == 0 { Err(self.flaw("expected a digit")) } else { Ok(()) }
     }
@@ -363,14 +337,26 @@ pub(crate) fn is_string(raw: &[u8]) -> bool {
 
 /// The number that `raw` is, as a double, infinite where it is too large for one; None if it is something else.
 pub(crate) fn number(raw: &[u8]) -> Option<f64> {
+    // Most are whole numbers so short that a double holds them.
+    if matches!(raw.len(), 1..=15) && raw.iter().all(u8::is_ascii_digit) {
+        let whole = raw.iter().fold(0_u64, |whole, digit| whole * 10 + u64::from(digit - b'0'));
+        #[expect(clippy::cast_precision_loss, reason = "below 2^53")]
+        return Some(whole as f64);
+    }
     matches!(raw.first(), Some(b'-' | b'0'..=b'9')).then(|| str::from_utf8(raw).ok()?.parse().ok())?
+}
+
+/// The bytes of a scanned string, escapes resolved: what to compare with words of plain ASCII.
+pub(crate) fn word(raw: &[u8]) -> Cow<'_, [u8]> {
+    let inner = &raw[1..raw.len() - 1];
+    if inner.contains(&b'\\') { Cow::Owned(unescape(inner)) } else { Cow::Borrowed(inner) }
 }
 
 /// The text of a scanned string: escapes resolved, U+FFFD for lone surrogates and for what is no UTF-8.
 pub(crate) fn text(raw: &[u8]) -> Cow<'_, str> {
     let inner = &raw[1..raw.len() - 1];
-    if memchr::memchr(b'\\', inner).is_none() {
-        return String::from_utf8_lossy(inner);
+    if !inner.contains(&b'\\') {
+        return str::from_utf8(inner).map_or_else(|_| String::from_utf8_lossy(inner), Cow::Borrowed);
     }
     // An escape never yields a continuation byte, so decoding the bytes afterwards sees the same broken sequences.
     Cow::Owned(match String::from_utf8_lossy(&unescape(inner)) {
@@ -438,11 +424,13 @@ fn code_point(escape: &[u8]) -> (char, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::marks::Marked;
     use proptest::prelude::*;
 
     fn check(text: &[u8]) -> Result<(), Flaw> {
         let mut nesting = Nesting::default();
-        let mut scanner = Scanner::new(text, &mut nesting);
+        let marked = Marked::new(text);
+        let mut scanner = Scanner::new(marked.text(), &mut nesting);
         scanner.space();
         scanner.value()?;
         scanner.space();

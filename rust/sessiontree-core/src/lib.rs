@@ -3,7 +3,7 @@
 //! The modules stand in the order in which data flows.
 
 mod error;
-mod strings;
+mod marks;
 mod json;
 mod rewrite;
 mod lines;
@@ -13,6 +13,7 @@ mod usage;
 mod context;
 mod info;
 mod workers;
+mod crew;
 mod elyra;
 mod scan;
 mod tables;

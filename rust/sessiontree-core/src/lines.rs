@@ -1,11 +1,13 @@
 //! Bytes to numbered lines, in bounded memory.
 //!
-//! A file is read in blocks into one buffer, which grows only to hold a line that is longer than it. LF alone ends a line:
-//! U+2028 and its kin may stand inside a JSON string, so a general line splitter would cut an entry in two.
+//! A file is read in blocks into one buffer, which grows only to hold a line that is longer than it, and marked there. LF
+//! alone ends a line: U+2028 and its kin may stand inside a JSON string, so a general line splitter would cut an entry in two.
 
 use std::io::{self, Read};
+use std::ops::Range;
 
 use crate::error::Place;
+use crate::marks::{self, Marker, Marks, Text, find_lf};
 
 /// The longest line that is read, in bytes. A longer one is passed over as it streams by.
 pub(crate) const MAX_LINE: usize = 512 << 20;
@@ -15,16 +17,16 @@ pub(crate) const MAX_LINE: usize = 512 << 20;
 const BLOCK: usize = 256 << 10;
 
 /// One line, without its LF and without white space or NULs at either end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Line<'a> {
     pub(crate) place: Place,
     pub(crate) content: Content<'a>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Content<'a> {
     Text {
-        text: &'a [u8],
+        text: Text<'a>,
         /// How many bytes of the line stand before the text.
         indent: usize,
         /// Whether a NUL stood at either end.
@@ -38,12 +40,16 @@ pub(crate) enum Content<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Buffer {
     bytes: Vec<u8>,
+    marks: Vec<Marks>,
 }
 
 /// The lines of one source.
 pub(crate) struct Lines<'b, R> {
     source: R,
-    buffer: &'b mut Vec<u8>,
+    bytes: &'b mut Vec<u8>,
+    /// Those of the bytes up to `end`.
+    marks: &'b mut Vec<Marks>,
+    marker: Marker,
     max_line: usize,
     /// What of the buffer has been read and not yet handed out.
     start: usize,
@@ -65,7 +71,11 @@ impl<'b, R: Read> Lines<'b, R> {
         buffer.bytes.truncate(BLOCK);
         buffer.bytes.shrink_to_fit();
         buffer.bytes.resize(BLOCK, 0);
-        Self { source, buffer: &mut buffer.bytes, max_line: MAX_LINE, start: 0, end: 0, place, ended: false }
+        buffer.marks.clear();
+        buffer.marks.shrink_to(BLOCK / marks::BLOCK);
+        let Buffer { bytes, marks } = buffer;
+        let marker = Marker::default();
+        Self { source, bytes, marks, marker, max_line: MAX_LINE, start: 0, end: 0, place, ended: false }
     }
 
     /// Where the next line stands: at the end of the source, once there are no more.
@@ -91,21 +101,20 @@ impl<'b, R: Read> Lines<'b, R> {
         }
         self.start = until + usize::from(terminated);
         let place = self.step(self.start - from);
-        Ok(Some(Line { place, content: trim(&self.buffer[from..until], place) }))
+        Ok(Some(Line { place, content: self.content(from..until, place) }))
     }
 
     /// Reads until the buffer holds the next LF or all that is left: the line's length, or None if it is too long.
     fn find_end(&mut self) -> io::Result<Option<usize>> {
         let mut searched = 0;
         loop {
-            let ahead = &self.buffer[self.start..self.end];
-            if let Some(at) = memchr::memchr(b'\n', &ahead[searched..]) {
-                return Ok((searched + at <= self.max_line).then_some(searched + at));
+            if let Some(at) = find_lf(self.bytes, self.marks, self.start + searched) {
+                return Ok(Some(at - self.start).filter(|&length| length <= self.max_line));
             }
-            if ahead.len() > self.max_line {
+            searched = self.end - self.start;
+            if searched > self.max_line {
                 return Ok(None);
             }
-            searched = ahead.len();
             if self.ended || self.fill()? == 0 {
                 return Ok(Some(searched));
             }
@@ -116,11 +125,10 @@ impl<'b, R: Read> Lines<'b, R> {
     fn skip_long(&mut self) -> io::Result<Line<'_>> {
         let mut passed = 0;
         loop {
-            let ahead = &self.buffer[self.start..self.end];
-            let found = memchr::memchr(b'\n', ahead);
-            let taken = found.map_or(ahead.len(), |at| at + 1);
-            self.start += taken;
-            passed += taken;
+            let found = find_lf(self.bytes, self.marks, self.start);
+            let after = found.map_or(self.end, |at| at + 1);
+            passed += after - self.start;
+            self.start = after;
             if found.is_some() || self.ended || self.fill()? == 0 {
                 return Ok(Line { place: self.step(passed), content: Content::TooLong });
             }
@@ -129,24 +137,39 @@ impl<'b, R: Read> Lines<'b, R> {
 
     /// Reads one more block behind what is left in the buffer; 0 at the end of the source.
     fn fill(&mut self) -> io::Result<usize> {
-        self.buffer.copy_within(self.start..self.end, 0);
-        self.end -= self.start;
-        self.start = 0;
-        if self.end == self.buffer.len() {
-            self.buffer.resize((self.buffer.len() * 2).min(self.max_line + BLOCK), 0);
+        self.drop_front(self.start / marks::BLOCK * marks::BLOCK);
+        if self.end == self.bytes.len() {
+            self.bytes.resize((self.bytes.len() * 2).min(self.max_line + 2 * BLOCK), 0);
         }
         loop {
-            let until = self.buffer.len().min(self.end + BLOCK);
-            match self.source.read(&mut self.buffer[self.end..until]) {
+            let until = self.bytes.len().min(self.end + BLOCK);
+            match self.source.read(&mut self.bytes[self.end..until]) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
                 Ok(count) => {
                     self.end += count;
                     self.ended = count == 0;
+                    self.marker.mark(&self.bytes[..self.end], self.marks);
                     return Ok(count);
                 }
             }
         }
+    }
+
+    /// Forgets the first bytes of the buffer, whole blocks of marks.
+    fn drop_front(&mut self, count: usize) {
+        self.bytes.copy_within(count..self.end, 0);
+        self.marker.drop_front(count, self.marks);
+        self.start -= count;
+        self.end -= count;
+    }
+
+    /// What stands at that place of the buffer, and in the file at that of a line.
+    fn content(&self, range: Range<usize>, place: Place) -> Content<'_> {
+        let (text, padded) = trim(&self.bytes[range.clone()], place);
+        let indent = text.start;
+        let text = Text::new(self.bytes, self.marks, range.start + text.start..range.start + text.end);
+        Content::Text { text, indent, padded }
     }
 
     /// Moves on to the next line; gives the place of the one that took `length` bytes, its LF included.
@@ -157,16 +180,14 @@ impl<'b, R: Read> Lines<'b, R> {
     }
 }
 
-/// Takes white space and NULs (a power cut leaves them) off both ends, and a byte-order mark off the file's start.
-fn trim(line: &[u8], place: Place) -> Content<'_> {
+/// Where a line's text is, without white space and NULs (a power cut leaves them) at both ends, and without a byte-order mark at
+/// the file's start; and whether there were NULs.
+fn trim(line: &[u8], place: Place) -> (Range<usize>, bool) {
     let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | 0);
-    let whole = line.len();
-    let line = if place.offset == 0 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) } else { line };
-    let mark = whole - line.len();
-    let from = line.iter().position(|byte| !blank(byte)).unwrap_or(line.len());
-    let until = line.iter().rposition(|byte| !blank(byte)).map_or(from, |at| at + 1);
-    let padded = line[..from].contains(&0) || line[until..].contains(&0);
-    Content::Text { text: &line[from..until], indent: mark + from, padded }
+    let mark = if place.offset == 0 && line.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    let from = line[mark..].iter().position(|byte| !blank(byte)).map_or(line.len(), |at| mark + at);
+    let until = line[from..].iter().rposition(|byte| !blank(byte)).map_or(from, |at| from + at + 1);
+    (from..until, line[mark..from].contains(&0) || line[until..].contains(&0))
 }
 
 #[cfg(test)]
@@ -194,7 +215,7 @@ mod tests {
         let mut all = Vec::new();
         while let Some(Line { place, content }) = lines.next().expect("reading memory cannot fail") {
             let text = match content {
-                Content::Text { text, .. } => Some(text.to_vec()),
+                Content::Text { text, .. } => Some(text.bytes().to_vec()),
                 Content::TooLong => None,
             };
             all.push((place.line, place.offset, text));
@@ -213,11 +234,10 @@ mod tests {
     #[test]
     fn white_space_nuls_and_a_mark_are_no_text() {
         let line = |bytes| trim(bytes, Place { line: 1, offset: 0 });
-        assert_eq!(line(b"\xef\xbb\xbf {} \r"), Content::Text { text: b"{}", indent: 4, padded: false });
-        assert_eq!(line(b"\0 \0{\0}\r\0"), Content::Text { text: b"{\0}", indent: 3, padded: true });
-        assert_eq!(line(b"\0\0"), Content::Text { text: b"", indent: 2, padded: true });
-        let second = trim(b"\xef\xbb\xbf{}", Place { line: 2, offset: 9 });
-        assert_eq!(second, Content::Text { text: b"\xef\xbb\xbf{}", indent: 0, padded: false });
+        assert_eq!(line(b"\xef\xbb\xbf {} \r"), (4..6, false));
+        assert_eq!(line(b"\0 \0{\0}\r\0"), (3..6, true));
+        assert_eq!(line(b"\0\0"), (2..2, true));
+        assert_eq!(trim(b"\xef\xbb\xbf{}", Place { line: 2, offset: 9 }), (0..5, false));
     }
 
     proptest! {

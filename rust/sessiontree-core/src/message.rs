@@ -15,13 +15,13 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    pub(crate) fn named(name: &str) -> Self {
+    pub(crate) fn named(name: &[u8]) -> Self {
         match name {
-            "user" => Self::User,
-            "assistant" => Self::Assistant,
-            "toolResult" => Self::ToolResult,
-            "system" => Self::System,
-            "hookMessage" => Self::Hook,
+            b"user" => Self::User,
+            b"assistant" => Self::Assistant,
+            b"toolResult" => Self::ToolResult,
+            b"system" => Self::System,
+            b"hookMessage" => Self::Hook,
             _ => Self::Other,
         }
     }

@@ -1,13 +1,14 @@
 //! Checked JSON text to other JSON text: members changed, everything else byte for byte.
 
 use crate::json::{Nesting, Scanner, Span, text};
+use crate::marks::Marked;
 
 /// The values of some members of a checked object. Of a repeated key the last counts.
 pub(crate) fn find<const N: usize>(object: &[u8], keys: [&str; N]) -> [Option<Span>; N] {
     let mut found = [None; N];
-    let mut nesting = Nesting::default();
+    let (marked, mut nesting) = (Marked::new(object), Nesting::default());
     // What has been checked cannot fail; of what was not, the members up to the fault are found.
-    _ = Scanner::new(object, &mut nesting).object(|scanner, key| {
+    _ = Scanner::new(marked.text(), &mut nesting).object(|scanner, key| {
         let value = scanner.value()?;
         if let Some(at) = keys.iter().position(|wanted| wanted.as_bytes() == key) {
             found[at] = Some(value);
@@ -83,9 +84,9 @@ pub(crate) fn changed(object: &[u8], changes: &[(&str, Change<'_>)]) -> Vec<u8> 
 }
 
 fn members(object: &[u8], changes: &[(&str, Change<'_>)]) -> Vec<Member> {
-    let mut nesting = Nesting::default();
+    let (marked, mut nesting) = (Marked::new(object), Nesting::default());
     let mut members = Vec::new();
-    _ = Scanner::new(object, &mut nesting).members(|scanner, key| {
+    _ = Scanner::new(marked.text(), &mut nesting).members(|scanner, key| {
         let value = scanner.value()?;
         let name = text(key.of(object));
         let change = changes.iter().position(|(wanted, _)| *wanted == name);

@@ -1,24 +1,20 @@
-//! Many files at once: each a piece of work for a pool of threads, the results in an order that no thread can change.
+//! Every session of a store: found, read by a crew of threads, and put in an order that no thread can change.
 //!
 //! The calling thread waits for results and reports progress; it never reads a session. When it is told to stop it returns at
-//! once, and the workers, who own all they need, end at the next block.
+//! once, and the crew ends at the next block.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use rayon::iter::{ParallelBridge, ParallelIterator};
-
+use crate::crew::{self, Begun, Task};
 use crate::elyra::store::{Candidate, Source, find};
-use crate::elyra::{self, Reading, Session, Wanted};
+use crate::elyra::{self, LongSession, Reading, Session, Wanted};
 use crate::error::{Damage, Error, Result};
 use crate::info::SessionInfo;
 use crate::lines::Buffer;
-use crate::usage::{IdentityKeys, Ledger, Usage};
-use crate::workers::{self, Permit};
+use crate::usage::{Ledger, Usage};
 
 /// How a scan is to be made.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,10 +38,6 @@ pub enum Progress {
 
 /// How often the calling thread says [`Progress::Tick`].
 const TICK: Duration = Duration::from_millis(50);
-
-/// How long the calling thread lets results gather: to be woken for each would cost the workers as much as reading a small
-/// file does.
-const PAUSE: Duration = Duration::from_micros(200);
 
 /// What a scan found.
 #[derive(Clone, Debug, Default)]
@@ -99,102 +91,61 @@ impl Teller<'_> {
 /// Reads the files; what is no session and was not named is left out.
 fn read_all(files: Vec<Candidate>, options: Options, teller: &mut Teller<'_>) -> Result<Vec<Readable>> {
     let total = files.len();
-    if total == 0 {
-        return Ok(Vec::new());
-    }
-    let work = Work { is_stopped: Arc::default(), keys: Arc::default(), limit: workers::limit(), options };
-    let threads = options.threads.unwrap_or(work.limit).min(work.limit).min(total);
-    let stop = StopOnDrop(Arc::clone(&work.is_stopped));
-    let results = start(files, threads, work)?;
+    let wanted = Wanted { text: options.text, records: options.usage, keys: Arc::default() };
+    let results = crew::start(Listing { files, wanted }, total, options.threads)?;
     let mut read = Vec::with_capacity(total);
     for loaded in 1..=total {
-        read.extend(wait(&results, teller)?);
+        let (_, outcome) = results.next(&mut || teller.tick())?;
+        read.extend(outcome);
         teller.say(Progress::File { loaded, total })?;
     }
-    drop(stop);
     Ok(read)
 }
 
 /// A session, or why a file is none that could be read.
 type Readable = std::result::Result<Box<Session>, Damage>;
 
-/// What a worker makes of a file: nothing of one that is to be left out.
-type Outcome = Option<Readable>;
-
-/// What all workers of a scan know.
-#[derive(Clone)]
-struct Work {
-    is_stopped: Arc<AtomicBool>,
-    keys: Arc<IdentityKeys>,
-    limit: usize,
-    options: Options,
+/// Files to be listed.
+struct Listing {
+    files: Vec<Candidate>,
+    wanted: Wanted,
 }
 
-/// Tells the workers to end when the scan does, however it does.
-struct StopOnDrop(Arc<AtomicBool>);
+impl Task for Listing {
+    type Long = LongSession;
+    /// Nothing of a file that is to be left out.
+    type Outcome = Option<Readable>;
 
-impl Drop for StopOnDrop {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-/// Sets a pool of its own to work: a forked child would wait for ever for rayon's global one.
-fn start(mut files: Vec<Candidate>, threads: usize, work: Work) -> Result<Receiver<Outcome>> {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .thread_name(|_| "sessiontree".to_owned())
-        .panic_handler(|_| {}) // the channel closes, and the caller sees that results are missing
-        .build()
-        .map_err(|error| Error::NoThreads { reason: error.to_string() })?;
-    // The largest first, so that no thread is left alone with one at the end.
-    files.sort_by_key(|file| std::cmp::Reverse(file.size_bytes));
-    let (sender, receiver) = channel();
-    pool.spawn(move || {
-        files.into_iter().par_bridge().for_each_init(
-            || (sender.clone(), Buffer::default()),
-            |(sender, buffer), file| work.run(&file, buffer, sender),
-        );
-    });
-    Ok(receiver)
-}
-
-impl Work {
-    fn run(&self, file: &Candidate, buffer: &mut Buffer, sender: &Sender<Outcome>) {
-        let is_stopped = || self.is_stopped.load(Ordering::Relaxed);
-        if let Some(_permit) = Permit::acquire(self.limit, is_stopped) {
-            // Nobody waits for the result of a scan that was stopped.
-            _ = sender.send(self.read(file, buffer));
-        }
-    }
-
-    fn read(&self, file: &Candidate, buffer: &mut Buffer) -> Outcome {
-        let Options { text, usage: records, .. } = self.options;
-        let wanted = Wanted { text, records, keys: &self.keys, is_stopped: &self.is_stopped };
-        match elyra::read(&file.path, buffer, wanted) {
+    fn begin(&self, number: usize, buffer: &mut Buffer, is_stopped: &AtomicBool) -> Begun<LongSession, Self::Outcome> {
+        let file = &self.files[number];
+        Begun::Done(match elyra::read(&file.path, buffer, &self.wanted, is_stopped) {
+            Ok(Reading::Long(long)) => return Begun::Long(long),
             Ok(Reading::Session(session)) => Some(Ok(session)),
             Ok(Reading::NoSession(reason)) if file.is_named => {
                 Some(Err(Damage::unusable(&file.path, &format!("no session: {reason}"))))
             }
             Ok(Reading::NoSession(_) | Reading::Vanished) => None,
             Err(error) => Some(Err(Damage::unreadable(&file.path, &error))),
-        }
+        })
     }
-}
 
-/// The next result, whichever file's it is.
-fn wait(results: &Receiver<Outcome>, teller: &mut Teller<'_>) -> Result<Outcome> {
-    teller.tick()?;
-    if let Ok(outcome) = results.try_recv() {
-        return Ok(outcome);
+    fn take(&self, long: &LongSession) -> Option<u64> {
+        long.take()
     }
-    thread::sleep(PAUSE);
-    loop {
-        match results.recv_timeout(TICK / 2) {
-            Ok(outcome) => return Ok(outcome),
-            Err(RecvTimeoutError::Disconnected) => return Err(Error::WorkerLost),
-            Err(RecvTimeoutError::Timeout) => teller.tick()?,
-        }
+
+    fn read(
+        &self,
+        long: &LongSession,
+        region: u64,
+        buffer: &mut Buffer,
+        is_stopped: &AtomicBool,
+    ) -> Option<Self::Outcome> {
+        let session = long.read(region, buffer, is_stopped)?;
+        Some(Some(session.map(Box::new).map_err(|error| Damage::unreadable(long.path(), &error))))
+    }
+
+    fn may_begin(&self, _: usize) -> bool {
+        true
     }
 }
 

@@ -2,12 +2,16 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::hash::{BuildHasher, Hash, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher, RandomState};
 use std::num::NonZeroU128;
 use std::sync::Arc;
 
+use siphasher::sip128::{Hasher128, SipHasher13};
+use uuid::Uuid;
+
 use crate::error::excerpt;
 use crate::json::{Flaw, Nesting, Scanner, number};
+use crate::marks::Text;
 
 /// Under what records stand that name no model.
 pub(crate) const NO_MODEL: &str = "tools and summaries";
@@ -57,11 +61,6 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// The name of a model, one text for all its records.
-    pub(crate) fn model(&self, name: &str) -> Arc<str> {
-        self.by_model.get_key_value(name).map_or_else(|| name.into(), |(known, _)| Arc::clone(known))
-    }
-
     pub(crate) fn add(&mut self, record: &Record) {
         self.total.add(&record.tokens);
         if !self.by_model.contains_key(&record.model) {
@@ -112,9 +111,16 @@ impl Numbers {
 }
 
 /// What the hashes are keyed with: no file can be written to collide.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct IdentityKeys {
-    keys: [RandomState; 2],
+    hasher: SipHasher13,
+}
+
+impl Default for IdentityKeys {
+    fn default() -> Self {
+        let (one, other) = Uuid::new_v4().as_u64_pair();
+        Self { hasher: SipHasher13::new_with_keys(one, other) }
+    }
 }
 
 impl IdentityKeys {
@@ -138,17 +144,35 @@ impl IdentityKeys {
 
     /// What stands for a value where many are kept, so that long ones cost no more; None for one in 2^128.
     pub(crate) fn hash(&self, value: &impl Hash) -> Option<NonZeroU128> {
-        let [high, low] = self.keys.each_ref().map(|key| u128::from(key.hash_one(value)));
-        NonZeroU128::new(high << 64 | low)
+        let mut hasher = self.hasher;
+        value.hash(&mut hasher);
+        NonZeroU128::new(hasher.finish128().as_u128())
     }
 }
+
+/// Hashes what is a keyed hash already: it stays as it is.
+#[derive(Debug, Default)]
+struct Ready(u64);
+
+impl Hasher for Ready {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let (words, _) = bytes.as_chunks();
+        self.0 = words.iter().fold(self.0, |all, word| all ^ u64::from_ne_bytes(*word));
+    }
+}
+
+type IdentitySet = HashSet<NonZeroU128, BuildHasherDefault<Ready>>;
 
 /// The records that there have been.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    responses: HashSet<NonZeroU128>,
-    contents_with_response: HashSet<NonZeroU128>,
-    contents_without: HashSet<NonZeroU128>,
+    responses: IdentitySet,
+    contents_with_response: IdentitySet,
+    contents_without: IdentitySet,
 }
 
 impl Ledger {
@@ -157,7 +181,7 @@ impl Ledger {
     /// Two records that both have a response id are one if those are equal; any others, if their contents are.
     pub(crate) fn enter(&mut self, identity: Identity) -> bool {
         let Identity { response, content } = identity;
-        let known = |set: &HashSet<_>| content.is_some_and(|content| set.contains(&content));
+        let known = |set: &IdentitySet| content.is_some_and(|content| set.contains(&content));
         let is_new = match response {
             Some(id) => !self.responses.contains(&id) && !known(&self.contents_without),
             None => !known(&self.contents_without) && !known(&self.contents_with_response),
@@ -173,8 +197,8 @@ impl Ledger {
 pub(crate) type OnOdd<'a> = &'a mut dyn FnMut(String);
 
 /// Reads a `usage` value: None, and a complaint, where it is no object.
-pub(crate) fn read(raw: &[u8], nesting: &mut Nesting, odd: OnOdd<'_>) -> Option<Numbers> {
-    if raw.first() == Some(&b'{') {
+pub(crate) fn read(raw: Text<'_>, nesting: &mut Nesting, odd: OnOdd<'_>) -> Option<Numbers> {
+    if raw.bytes().first() == Some(&b'{') {
         return Some(read_object(raw, nesting, "usage", odd));
     }
     odd(format!("usage: expected an object, found {}", shown(raw)));
@@ -182,11 +206,11 @@ pub(crate) fn read(raw: &[u8], nesting: &mut Nesting, odd: OnOdd<'_>) -> Option<
 }
 
 /// Reads a `details.modelUsage` value: one usage object, a list of them, or an object whose values are or hold such.
-pub(crate) fn read_model_usage(raw: &[u8], nesting: &mut Nesting, odd: OnOdd<'_>, found: &mut dyn FnMut(Numbers)) {
+pub(crate) fn read_model_usage(raw: Text<'_>, nesting: &mut Nesting, odd: OnOdd<'_>, found: &mut dyn FnMut(Numbers)) {
     // Values within the value that is walked are scanned with a nesting of their own.
     let mut inner = Nesting::default();
-    let mut read = |object: &[u8]| found(read_object(object, &mut inner, "modelUsage", odd));
-    match raw.first() {
+    let mut read = |object: Text<'_>| found(read_object(object, &mut inner, "modelUsage", odd));
+    match raw.bytes().first() {
         Some(b'{') if is_usage(raw, nesting) => read(raw),
         Some(b'{') => {
             for value in values(raw, nesting) {
@@ -206,7 +230,7 @@ pub(crate) fn read_model_usage(raw: &[u8], nesting: &mut Nesting, odd: OnOdd<'_>
     }
 }
 
-fn read_object(raw: &[u8], nesting: &mut Nesting, path: &str, odd: OnOdd<'_>) -> Numbers {
+fn read_object(raw: Text<'_>, nesting: &mut Nesting, path: &str, odd: OnOdd<'_>) -> Numbers {
     // The last of repeated keys counts, so nothing is said before the end of the object is known.
     let [mut input, mut output, mut cache_read, mut cache_write, mut total_tokens, mut cost] = [None; 6];
     for_members(raw, nesting, |key, value| match key {
@@ -234,8 +258,8 @@ fn read_object(raw: &[u8], nesting: &mut Nesting, path: &str, odd: OnOdd<'_>) ->
 /// The parts of a `cost`, of which only the last counts.
 const COST_PARTS: [&str; 5] = ["input", "output", "cacheRead", "cacheWrite", "total"];
 
-fn read_cost(raw: &[u8], nesting: &mut Nesting, path: &str, odd: OnOdd<'_>) -> [f64; COST_PARTS.len()] {
-    if raw.first() != Some(&b'{') {
+fn read_cost(raw: Text<'_>, nesting: &mut Nesting, path: &str, odd: OnOdd<'_>) -> [f64; COST_PARTS.len()] {
+    if raw.bytes().first() != Some(&b'{') {
         odd(format!("{path}.cost: expected an object, found {}; counted as 0", shown(raw)));
         return Default::default();
     }
@@ -250,9 +274,9 @@ fn read_cost(raw: &[u8], nesting: &mut Nesting, path: &str, odd: OnOdd<'_>) -> [
 }
 
 /// The number, if it counts; else 0, with a complaint unless it is missing.
-fn counted(raw: Option<&[u8]>, path: &str, key: &str, odd: OnOdd<'_>) -> f64 {
+fn counted(raw: Option<Text<'_>>, path: &str, key: &str, odd: OnOdd<'_>) -> f64 {
     let Some(raw) = raw else { return 0.0 };
-    let why = match number(raw) {
+    let why = match number(raw.bytes()) {
         Some(number) if number < 0.0 => "is negative",
         Some(number) if number.is_infinite() => "is too large",
         Some(number) => return number + 0.0, // so that -0 is 0
@@ -263,17 +287,18 @@ fn counted(raw: Option<&[u8]>, path: &str, key: &str, odd: OnOdd<'_>) -> f64 {
 }
 
 /// A value as a complaint quotes it.
-fn shown(raw: &[u8]) -> String {
+fn shown(raw: Text<'_>) -> String {
     // More bytes than an excerpt can have characters: the rest need not be decoded.
-    excerpt(&String::from_utf8_lossy(&raw[..raw.len().min(400)]))
+    let bytes = raw.bytes();
+    excerpt(&String::from_utf8_lossy(&bytes[..bytes.len().min(400)]))
 }
 
-fn is_object(raw: &&[u8]) -> bool {
-    raw.first() == Some(&b'{')
+fn is_object(raw: &Text<'_>) -> bool {
+    raw.bytes().first() == Some(&b'{')
 }
 
 /// Whether a value is an object with a key that only usage has.
-fn is_usage(raw: &[u8], nesting: &mut Nesting) -> bool {
+fn is_usage(raw: Text<'_>, nesting: &mut Nesting) -> bool {
     let mut found = false;
     if is_object(&raw) {
         for_members(raw, nesting, |key, _| {
@@ -284,7 +309,7 @@ fn is_usage(raw: &[u8], nesting: &mut Nesting) -> bool {
 }
 
 /// The value under `key`, the last if there are several.
-fn member<'a>(raw: &'a [u8], wanted: &[u8], nesting: &mut Nesting) -> Option<&'a [u8]> {
+fn member<'a>(raw: Text<'a>, wanted: &[u8], nesting: &mut Nesting) -> Option<Text<'a>> {
     let mut found = None;
     if is_object(&raw) {
         for_members(raw, nesting, |key, value| {
@@ -297,10 +322,10 @@ fn member<'a>(raw: &'a [u8], wanted: &[u8], nesting: &mut Nesting) -> Option<&'a
 }
 
 /// The values of an object that are objects, in the order of their keys' first appearance, each key's last.
-fn values<'a>(raw: &'a [u8], nesting: &mut Nesting) -> Vec<&'a [u8]> {
+fn values<'a>(raw: Text<'a>, nesting: &mut Nesting) -> Vec<Text<'a>> {
     // Keys by their hashes: a hostile object has as many as fit its line, and they are not to be copied.
     let hasher = RandomState::new();
-    let mut found: Vec<&[u8]> = Vec::new();
+    let mut found: Vec<Text<'_>> = Vec::new();
     let mut indexes = HashMap::new();
     for_members(raw, nesting, |key, value| match indexes.entry(hasher.hash_one(key)) {
         Entry::Occupied(index) => found[*index.get()] = value,
@@ -313,17 +338,17 @@ fn values<'a>(raw: &'a [u8], nesting: &mut Nesting) -> Vec<&'a [u8]> {
     found
 }
 
-fn for_elements<'a>(raw: &'a [u8], nesting: &mut Nesting, mut element: impl FnMut(&'a [u8])) {
+fn for_elements<'a>(raw: Text<'a>, nesting: &mut Nesting, mut element: impl FnMut(Text<'a>)) {
     let walked = Scanner::new(raw, nesting).array(|scanner| {
-        element(scanner.value()?.of(raw));
+        element(raw.part(scanner.value()?.range()));
         Ok(())
     });
     debug_assert!(walked.is_ok(), "the line was scanned before");
 }
 
-fn for_members<'a>(raw: &'a [u8], nesting: &mut Nesting, mut member: impl FnMut(&[u8], &'a [u8])) {
+fn for_members<'a>(raw: Text<'a>, nesting: &mut Nesting, mut member: impl FnMut(&[u8], Text<'a>)) {
     let walked: Result<_, Flaw> = Scanner::new(raw, nesting).object(|scanner, key| {
-        member(key, scanner.value()?.of(raw));
+        member(key, raw.part(scanner.value()?.range()));
         Ok(())
     });
     debug_assert!(walked.is_ok(), "the line was scanned before");
@@ -332,10 +357,13 @@ fn for_members<'a>(raw: &'a [u8], nesting: &mut Nesting, mut member: impl FnMut(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::marks::Marked;
 
     fn model_usage(raw: &str) -> Vec<f64> {
         let mut found = Vec::new();
-        read_model_usage(raw.as_bytes(), &mut Nesting::default(), &mut |_| (), &mut |one| found.push(one.tokens.input));
+        read_model_usage(Marked::new(raw.as_bytes()).text(), &mut Nesting::default(), &mut |_| (), &mut |one| {
+            found.push(one.tokens.input)
+        });
         found
     }
 
@@ -352,7 +380,7 @@ mod tests {
     fn odd_numbers_count_nothing_and_are_told() {
         let mut told = Vec::new();
         let raw = br#"{"input":-5,"output":"4","cacheRead":null,"cacheWrite":true,"totalTokens":1e400,"cost":0.5}"#;
-        let tokens = read(raw, &mut Nesting::default(), &mut |odd| told.push(odd));
+        let tokens = read(Marked::new(raw).text(), &mut Nesting::default(), &mut |odd| told.push(odd));
         assert_eq!(tokens, Some(Numbers::default()));
         assert_eq!(told.len(), 6);
         assert_eq!(told[0], "usage.input: -5 is negative; counted as 0");

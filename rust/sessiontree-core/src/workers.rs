@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How many workers may be at work: as many as there are processors for this process, by affinity and control group.
 pub(crate) fn limit() -> usize {
@@ -50,8 +50,13 @@ impl State {
     }
 }
 
+/// How long a worker may keep its permit while others wait for one.
+const SLICE: Duration = Duration::from_millis(5);
+
 /// A worker's permit to be at work; given back when dropped.
-pub(crate) struct Permit(());
+pub(crate) struct Permit {
+    since: Instant,
+}
 
 impl Permit {
     /// Waits for a permit. None once `is_stopped` says that it is no longer wanted.
@@ -63,12 +68,17 @@ impl Permit {
         let mut waiting: Option<Waiting> = None;
         while !is_stopped() {
             if State::update(start).is_some() {
-                return Some(Self(()));
+                return Some(Self { since: Instant::now() });
             }
             waiting.get_or_insert_with(Waiting::new);
             thread::sleep(PAUSE * u32::from(State::now().waiting.max(1)));
         }
         None
+    }
+
+    /// Whether it is to be given back, because others wait for one and it has been kept for a while.
+    pub(crate) fn is_due(&self) -> bool {
+        self.since.elapsed() > SLICE && State::now().waiting > 0
     }
 }
 

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::digest::{Digest, Flags};
-use super::load::{Tick, load_more, read_fully_at};
+use super::load::{Tick, load_more};
+use super::section::read_fully_at;
 use super::session::{Home, Session};
 use super::source::{Compared, FileSource, Known, Source, lock};
 use super::write::{self, Draft};
@@ -108,7 +109,7 @@ impl Session {
         let source = Arc::clone(&self.source);
         let Source::Memory(bytes) = &*source else { return Err(self.lost()) };
         let mut bytes = lock(bytes);
-        let digest = digest(&line, Place { line: self.lines + 1, offset: bytes.len() as u64 })?;
+        let digest = digest(&line, Place { line: self.body.lines + 1, offset: bytes.len() as u64 })?;
         line.push(b'\n');
         let is_spoken = digest.row.flags.has(Flags::IS_SPOKEN);
         match home {
@@ -126,7 +127,7 @@ impl Session {
             _ => bytes.extend_from_slice(&line),
         }
         self.add(digest);
-        self.lines += 1;
+        self.body.lines += 1;
         Ok(self.arrive(id))
     }
 
@@ -170,20 +171,20 @@ impl Session {
             let known = file.known().clone();
             let (size, ends_line) = (known.size(), known.ends_line());
             let start = if ends_line { size } else { size + 1 };
-            let digest = digest(&line, Place { line: self.lines + 1, offset: start })?;
+            let digest = digest(&line, Place { line: self.body.lines + 1, offset: start })?;
             let bytes = [if ends_line { &b""[..] } else { b"\n" }, &line, b"\n"].concat();
             write::append(locked.file(), size, &bytes, self.options.fsync).map_err(io)?;
             let now = locked.file().metadata().map_err(io)?;
             if now.len() == size + bytes.len() as u64 {
                 file.known().grow(&bytes, &Stamp::of(&now));
                 self.add(digest);
-                self.lines += 1;
+                self.body.lines += 1;
                 return Ok(self.arrive(id));
             }
             // Somebody who does not lock has appended at the same moment, before our line or after it. If they left half a
             // line before ours, ours is lost with it, and is written once more.
             self.take_in(path, Unended::IsALine, tick)?;
-            if self.entries.index().find(&id).is_some() {
+            if self.body.entries.index().find(&id).is_some() {
                 return Ok(self.arrive(id));
             }
         }
@@ -219,27 +220,27 @@ impl Session {
             Compared::Grown => {}
         }
         let known = file.known().clone();
-        let mut from = Place { line: self.lines + 1, offset: known.size() };
+        let mut start = known.size();
         if !known.ends_line() {
             let mut next = [0];
-            read_fully_at(file.file(), &mut next, from.offset).map_err(io)?;
+            read_fully_at(file.file(), &mut next, start).map_err(io)?;
             if next != *b"\n" {
                 // The line that had no end yet goes on, and is another one.
                 return self.reload(path, tick);
             }
-            from.offset += 1;
+            start += 1;
         }
         let end = match unended {
             Unended::IsALine => now.len(),
-            Unended::IsToCome => end_of_lines(file.file(), from.offset, now.len()).map_err(io)?,
+            Unended::IsToCome => end_of_lines(file.file(), start, now.len()).map_err(io)?,
         };
         let known = Known::of(file.file(), end, &Stamp::of(&now)).map_err(io)?;
         let leaf_id = self.leaf_id().map(str::to_owned);
-        self.lines = load_more(file.file(), from, end, &mut self.entries, &mut self.reports).map_err(io)?;
+        load_more(file.file(), start, end, &mut self.body).map_err(io)?;
         self.children = None;
         *file.known() = known;
         // An id names the last entry that has it.
-        self.leaf = leaf_id.and_then(|id| self.entries.index().find(&id));
+        self.leaf = leaf_id.and_then(|id| self.body.entries.index().find(&id));
         Ok(())
     }
 
@@ -247,7 +248,7 @@ impl Session {
     fn reload(&mut self, path: &Path, tick: Tick<'_>) -> Result<()> {
         let conflict = |reason: &str| Error::Conflict { path: path.to_owned(), reason: reason.to_owned() };
         let new = Self::read(path.to_owned(), self.options, tick)?;
-        let leaf = self.leaf_id().map(|id| new.entries.index().find(id));
+        let leaf = self.leaf_id().map(|id| new.body.entries.index().find(id));
         if new.header.id != self.header.id || new.len() < self.len() || leaf == Some(None) {
             return Err(conflict("the file has been rewritten since it was read"));
         }
@@ -260,23 +261,23 @@ impl Session {
         let source = Arc::clone(&self.source);
         let Source::Memory(bytes) = &*source else { return Err(self.lost()) };
         let mut bytes = lock(bytes);
-        let digest = digest(&line, Place { line: self.lines + 1, offset: bytes.len() as u64 })?;
+        let digest = digest(&line, Place { line: self.body.lines + 1, offset: bytes.len() as u64 })?;
         line.push(b'\n');
         bytes.extend_from_slice(&line);
         self.add(digest);
-        self.lines += 1;
-        self.leaf = self.entries.index().leaf();
+        self.body.lines += 1;
+        self.leaf = self.body.entries.index().leaf();
         Ok(())
     }
 
     fn add(&mut self, digest: Digest) {
         self.children = None;
-        self.entries.add(digest, &mut self.reports);
+        self.body.entries.add(digest, &mut self.body.reports);
     }
 
     /// Moves the leaf to the entry just added.
     fn arrive(&mut self, id: String) -> String {
-        self.leaf = self.entries.index().find(&id).or(self.leaf);
+        self.leaf = self.body.entries.index().find(&id).or(self.leaf);
         id
     }
 
@@ -285,7 +286,7 @@ impl Session {
         loop {
             let [a, b, c, d, ..] = Uuid::new_v4().into_bytes();
             let id = format!("{:08x}", u32::from_be_bytes([a, b, c, d]));
-            if self.entries.index().find(&id).is_none() {
+            if self.body.entries.index().find(&id).is_none() {
                 return id;
             }
         }

@@ -10,8 +10,9 @@ use std::path::Path;
 use super::entries::Label;
 use super::entry::Kind;
 use super::index::Number;
-use super::load::{Tick, read_fully_at};
+use super::load::Tick;
 use super::new::NewSession;
+use super::section::read_fully_at;
 use super::session::{Home, OpenOptions, Session};
 use super::source::{Compared, Source};
 use super::write::{self, Draft, Locked};
@@ -82,8 +83,8 @@ pub(super) fn migrate_file(session: &Session, tick: Tick<'_>) -> Result<()> {
     writer.copy(source, 0, session.header_span.start)?;
     writer.write(&session.header_object)?;
     let mut done = session.header_span.end;
-    for (number, row) in session.entries.rows().iter().enumerate() {
-        if let Some(migration) = session.entries.migration(number, session.header.version) {
+    for (number, row) in session.body.entries.rows().iter().enumerate() {
+        if let Some(migration) = session.body.entries.migration(number, session.header.version) {
             writer.copy(source, done, row.offset())?;
             writer.write(&migration.apply(&source.object(row)?))?;
             done = row.offset() + u64::from(row.object.length);
@@ -115,9 +116,9 @@ pub fn fork(from: &Path, new: &NewSession, options: OpenOptions, tick: Tick<'_>)
     let from = std::path::absolute(from).map_err(Error::io(from))?;
     let session = Session::read(from, OpenOptions { read_only: true, ..options }, tick)?;
     session.write_new(new, options, tick, &mut |each| {
-        for (number, row) in session.entries.rows().iter().enumerate() {
+        for (number, row) in session.body.entries.rows().iter().enumerate() {
             let object = session.source.object(row)?;
-            match session.entries.migration(number, session.header.version) {
+            match session.body.entries.migration(number, session.header.version) {
                 Some(migration) => each(&migration.apply(&object))?,
                 None => each(&object)?,
             }
@@ -172,8 +173,8 @@ impl Session {
     }
 
     fn branch_lines(&self, path: &[Number], each: Each<'_>) -> Result<()> {
-        let index = self.entries.index();
-        let is_label = |node: Number| self.entries.row(node).kind == Kind::Label;
+        let index = self.body.entries.index();
+        let is_label = |node: Number| self.body.entries.row(node).kind == Kind::Label;
         let mut next_kept = HashMap::new();
         for (at, &label) in path.iter().enumerate().filter(|&(_, &node)| is_label(node)) {
             let kept = path[at..].iter().find(|&&node| !is_label(node));
@@ -184,7 +185,7 @@ impl Session {
         for &node in path.iter().filter(|&&node| !is_label(node)) {
             each(&self.chained(node, parent_id, &next_kept)?)?;
             parent_id = Some(index.id(node));
-            labels.extend(self.entries.label(index.id(node)).map(|label| (label, index.id(node))));
+            labels.extend(self.body.entries.label(index.id(node)).map(|label| (label, index.id(node))));
         }
         labels.sort_by_key(|(label, _)| label.since);
         let mut parent_id = parent_id.map(str::to_owned);
@@ -198,11 +199,11 @@ impl Session {
 
     /// An entry of a branch that labels have been taken out of.
     fn chained(&self, node: Number, parent_id: Option<&str>, next_kept: &HashMap<&str, &str>) -> Result<Vec<u8>> {
-        let row = self.entries.row(node);
+        let row = self.body.entries.row(node);
         let object = self.source.object(row)?;
         let parent = parent_id.map_or(b"null".to_vec(), quoted);
         let mut changes = Vec::new();
-        if self.entries.index().parent_id(node) != parent_id {
+        if self.body.entries.index().parent_id(node) != parent_id {
             changes.push(("parentId", Change::Set(&parent)));
         }
         let mut first_kept = None;
@@ -217,7 +218,7 @@ impl Session {
 
     /// A label given anew, with the time that it was given first.
     fn label_line(&self, label: &Label, target_id: &str, id: &str, parent_id: Option<&str>) -> Result<Vec<u8>> {
-        let object = self.source.object(&self.entries.rows()[label.row])?;
+        let object = self.source.object(&self.body.entries.rows()[label.row])?;
         let [time] = find(&object, ["timestamp"]);
         let mut line = format!("{{\"type\":\"label\",\"id\":\"{id}\",\"parentId\":").into_bytes();
         line.extend(parent_id.map_or(b"null".to_vec(), quoted));

@@ -10,6 +10,7 @@ use super::tally::has_usage;
 use crate::error::Place;
 use crate::json::{Span, is_string, number, text};
 use crate::lines::{Content, Line};
+use crate::marks::Marked;
 use crate::message::{Message, Role};
 use crate::rewrite::find;
 
@@ -95,7 +96,7 @@ pub(super) struct Digest {
 
 impl Digest {
     pub(super) fn of(entry: &Entry, intake: &Intake<'_>) -> Self {
-        let line = intake.line;
+        let line = intake.bytes();
         let message = entry.message.as_ref().filter(|_| entry.kind == Kind::Message);
         let object = entry.span.of(line);
         let mut row = Row {
@@ -127,7 +128,8 @@ impl Digest {
     /// Of a line that is one entry; None if it is none.
     pub(super) fn of_line(line: &[u8], place: Place) -> Option<Self> {
         let mut found = None;
-        let content = Content::Text { text: line, indent: 0, padded: false };
+        let marked = Marked::new(line);
+        let content = Content::Text { text: marked.text(), indent: 0, padded: false };
         _ = LineReader::default().read(Line { place, content }, Joined::All, |entry, intake| {
             found = Some(Self::of(entry, intake));
             ControlFlow::Continue(())

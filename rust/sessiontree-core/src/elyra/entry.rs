@@ -5,7 +5,8 @@
 
 use std::ops::ControlFlow;
 
-use crate::json::{Flaw, Nesting, Scanner, Span, is_string, text};
+use crate::json::{Flaw, Nesting, Scanner, Span, is_string, word};
+use crate::marks::Text;
 use crate::message::{Message, Role};
 
 /// The entry types of the format.
@@ -28,20 +29,20 @@ pub enum Kind {
 }
 
 impl Kind {
-    fn named(name: &str) -> Self {
+    fn named(name: &[u8]) -> Self {
         match name {
-            "session" => Self::Session,
-            "message" => Self::Message,
-            "model_change" => Self::ModelChange,
-            "thinking_level_change" => Self::ThinkingLevelChange,
-            "compaction" => Self::Compaction,
-            "branch_summary" => Self::BranchSummary,
-            "custom" => Self::Custom,
-            "custom_message" => Self::CustomMessage,
-            "label" => Self::Label,
-            "session_info" => Self::SessionInfo,
-            "usage" => Self::Usage,
-            "context_edit" => Self::ContextEdit,
+            b"session" => Self::Session,
+            b"message" => Self::Message,
+            b"model_change" => Self::ModelChange,
+            b"thinking_level_change" => Self::ThinkingLevelChange,
+            b"compaction" => Self::Compaction,
+            b"branch_summary" => Self::BranchSummary,
+            b"custom" => Self::Custom,
+            b"custom_message" => Self::CustomMessage,
+            b"label" => Self::Label,
+            b"session_info" => Self::SessionInfo,
+            b"usage" => Self::Usage,
+            b"context_edit" => Self::ContextEdit,
             _ => Self::Unknown,
         }
     }
@@ -110,14 +111,14 @@ pub(crate) struct Checked {
 /// # Errors
 ///
 /// What is wrong with the line.
-pub(crate) fn check(line: &[u8], nesting: &mut Nesting) -> Result<Checked, Flaw> {
+pub(crate) fn check(line: Text<'_>, nesting: &mut Nesting) -> Result<Checked, Flaw> {
     let mut scanner = Scanner::new(line, nesting);
     let (mut objects, mut first) = (0, None);
     while objects == 0 || scanner.peek().is_some() {
         if scanner.peek() != Some(b'{') {
             return Err(scanner.flaw(if objects == 0 { "expected an object" } else { "more stands after the object" }));
         }
-        let entry = entry(line, &mut scanner)?;
+        let entry = entry(line.bytes(), &mut scanner)?;
         first = first.or(entry.map(|entry| (objects, entry)));
         objects += 1;
         scanner.space();
@@ -130,14 +131,18 @@ impl Checked {
     /// Calls `each` for the line's entries in turn, until it breaks off.
     ///
     /// Where there are several, the line is read once more: to keep them all would take many times the line's size.
-    pub(crate) fn try_for_each(self, line: &[u8], mut each: impl FnMut(&Entry) -> ControlFlow<()>) -> ControlFlow<()> {
+    pub(crate) fn try_for_each(
+        self,
+        line: Text<'_>,
+        mut each: impl FnMut(&Entry) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         if self.objects == 1 {
             return each(&self.first);
         }
         let mut nesting = Nesting::default();
         let mut scanner = Scanner::new(line, &mut nesting);
         for _ in 0..self.objects {
-            if let Ok(Some(entry)) = entry(line, &mut scanner) {
+            if let Ok(Some(entry)) = entry(line.bytes(), &mut scanner) {
                 each(&entry)?;
             }
             scanner.space();
@@ -184,7 +189,7 @@ fn entry(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Entry>, Flaw> 
         Ok(())
     })?;
     if let Some(kind) = kind {
-        entry.kind = Kind::named(&text(kind.of(line)));
+        entry.kind = Kind::named(&word(kind.of(line)));
     }
     Ok((kind.is_some() || entry.id.is_some()).then_some(entry))
 }
@@ -229,7 +234,7 @@ fn message(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Message>, Fl
         }
         Ok(())
     })?;
-    message.role = message.role_name.map(|span| Role::named(&text(span.of(line))));
+    message.role = message.role_name.map(|span| Role::named(&word(span.of(line))));
     Ok(Some(message))
 }
 
@@ -260,7 +265,7 @@ fn text_block(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Span>, Fl
     let (mut is_text, mut words) = (false, None);
     scanner.object(|scanner, key| {
         match key {
-            b"type" => is_text = string(line, scanner)?.is_some_and(|span| text(span.of(line)) == "text"),
+            b"type" => is_text = string(line, scanner)?.is_some_and(|span| *word(span.of(line)) == *b"text"),
             b"text" => words = string(line, scanner)?,
             _ => _ = scanner.value()?,
         }
@@ -298,9 +303,10 @@ fn anything(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Span>, Flaw
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::marks::Marked;
 
     fn check(line: &str) -> Result<Checked, &'static str> {
-        super::check(line.as_bytes(), &mut Nesting::default()).map_err(|flaw| flaw.what)
+        super::check(Marked::new(line.as_bytes()).text(), &mut Nesting::default()).map_err(|flaw| flaw.what)
     }
 
     #[test]
@@ -318,7 +324,7 @@ mod tests {
         let line = r#"{"type":"label"} {} {"type":"usage"}"#;
         let (checked, mut kinds) = (check(line).unwrap(), Vec::new());
         assert_eq!(checked.objects, 3);
-        let flow = checked.try_for_each(line.as_bytes(), |entry| {
+        let flow = checked.try_for_each(Marked::new(line.as_bytes()).text(), |entry| {
             kinds.push(entry.kind);
             ControlFlow::Continue(())
         });

@@ -42,7 +42,12 @@ impl Index {
     /// A session with 2^32 ids would take 200 GB at the least: what comes after so many is not entered.
     pub(crate) fn add(&mut self, id: &str, parent_id: Option<&str>, place: Place, activity: i64) -> bool {
         let Some(id) = self.number(id) else { return true };
-        let parent_id = parent_id.map_or(Some(NONE), |parent| self.number(parent));
+        let parent_id = match (parent_id, self.nodes.last()) {
+            (None, _) => Some(NONE),
+            // Mostly an entry hangs from the one before it.
+            (Some(parent), Some(last)) if self.ids.text(last.id) == parent => Some(last.id),
+            (Some(parent), _) => self.number(parent),
+        };
         let (Some(parent_id), Ok(node)) = (parent_id, Number::try_from(self.nodes.len())) else { return true };
         self.nodes.push(Node { id, parent_id, place, activity });
         std::mem::replace(&mut self.latest[id as usize], node) == NONE

@@ -6,12 +6,13 @@ use super::entry::Entry;
 use super::index::NEVER;
 use crate::error::{DamageKind, Place, Reports, excerpt};
 use crate::json::{Nesting, Span, number, text};
+use crate::marks::Text;
 use crate::message::Message;
 use crate::timestamp;
 
 /// The line that an entry stands on, and where to report what is odd in it.
 pub(crate) struct Intake<'a> {
-    pub(crate) line: &'a [u8],
+    pub(crate) line: Text<'a>,
     /// How many bytes of the line in the file stand before this one, which has no white space at its ends.
     pub(crate) indent: usize,
     pub(crate) place: Place,
@@ -22,8 +23,12 @@ pub(crate) struct Intake<'a> {
 }
 
 impl<'a> Intake<'a> {
-    pub(crate) fn text(&self, span: Option<Span>) -> Option<Cow<'a, str>> {
-        Some(text(span?.of(self.line)))
+    pub(crate) fn bytes(&self) -> &'a [u8] {
+        self.line.bytes()
+    }
+
+    pub(super) fn decoded(&self, span: Option<Span>) -> Option<Cow<'a, str>> {
+        Some(text(span?.of(self.bytes())))
     }
 }
 

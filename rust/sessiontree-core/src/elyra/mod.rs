@@ -8,6 +8,9 @@ mod header;
 mod tree;
 mod tally;
 mod reader;
+mod section;
+mod long;
+mod stretch;
 mod facts;
 mod visit;
 mod digest;
@@ -26,13 +29,14 @@ mod copy;
 pub(crate) mod store;
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use crate::error::{Damage, Error, Result};
 use crate::info::{Listed, SessionInfo, Stamp};
-use crate::lines::{Buffer, Lines};
+use crate::lines::Buffer;
 use crate::usage::{IdentityKeys, Record};
 pub use context::Context;
 pub use copy::fork;
@@ -48,19 +52,17 @@ pub(crate) use tally::UsageSpans;
 pub use view::{NodeLabel, TreeView};
 pub(crate) use visit::{Visit, Visitor, visit};
 
-use reader::{Follow, SessionReader};
+use long::{Begun, LongFile};
 
-/// How a file is to be read.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted<'a> {
+/// How a file is to be listed.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
     /// Whether to load `all_messages_text`.
     pub(crate) text: bool,
     /// Whether to keep the usage records, which are of use only over many files.
     pub(crate) records: bool,
     /// What to key the records' identities with.
-    pub(crate) keys: &'a IdentityKeys,
-    /// Set when nobody waits for the result any more: it may then be anything.
-    pub(crate) is_stopped: &'a AtomicBool,
+    pub(crate) keys: Arc<IdentityKeys>,
 }
 
 /// A file that is a session.
@@ -73,34 +75,67 @@ pub(crate) struct Session {
 }
 
 /// What a file turned out to be.
-#[derive(Debug)]
 pub(crate) enum Reading {
     Session(Box<Session>),
+    /// A session so long that it is read in regions, by whoever has time.
+    Long(LongSession),
     /// No session; the text says what it is instead.
     NoSession(&'static str),
     /// It has gone.
     Vanished,
 }
 
-/// Reads a file in one pass.
+/// A session that is read in regions.
+pub(crate) struct LongSession {
+    path: PathBuf,
+    stamp: Stamp,
+    file: LongFile<Facts>,
+}
+
+impl LongSession {
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The number of a region to read, if there is one that may be read now.
+    pub(crate) fn take(&self) -> Option<u64> {
+        self.file.take()
+    }
+
+    /// Reads a region; gives the session if nothing is missing then.
+    pub(crate) fn read(
+        &self,
+        region: u64,
+        buffer: &mut Buffer,
+        is_stopped: &AtomicBool,
+    ) -> Option<io::Result<Session>> {
+        let facts = self.file.read(region, buffer, is_stopped)?;
+        Some(facts.map(|facts| facts.into_session(&self.path, self.stamp)))
+    }
+}
+
+/// Reads a file in one pass, or begins to. When `is_stopped` is set, nobody waits for the result: it may then be anything.
 ///
 /// # Errors
 ///
 /// The system would not let us read it.
-pub(crate) fn read(path: &Path, buffer: &mut Buffer, wanted: Wanted<'_>) -> io::Result<Reading> {
+pub(crate) fn read(path: &Path, buffer: &mut Buffer, wanted: &Wanted, is_stopped: &AtomicBool) -> io::Result<Reading> {
     let file = match open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Reading::Vanished),
         Err(error) => return Err(error),
     };
-    if !file.metadata()?.is_file() {
+    // Before its bytes: what is written to it from now on changes the stamp that later looks are held against.
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
         return Ok(Reading::NoSession("it is no regular file"));
     }
-    let (reader, size_bytes) = read_lines::<Facts<'_>>(&file, u64::MAX, buffer, wanted.is_stopped, wanted)?;
-    let stamp = Stamp::of(&file.metadata()?);
-    Ok(match reader.end(size_bytes) {
-        Ok((facts, reports)) => Reading::Session(Box::new(facts.into_session(path, size_bytes, stamp, reports))),
-        Err(reason) => Reading::NoSession(reason),
+    let stamp = Stamp::of(&metadata);
+    let facts = |header: &Header| Facts::new(header.clone(), &wanted.keys, wanted.text, wanted.records);
+    Ok(match long::begin(file, stamp.size_bytes, long::REGION, buffer, is_stopped, facts)? {
+        Begun::Whole(_, facts) => Reading::Session(Box::new(facts.into_session(path, stamp))),
+        Begun::Long(_, file) => Reading::Long(LongSession { path: path.to_owned(), stamp, file }),
+        Begun::NoSession(reason) => Reading::NoSession(reason),
     })
 }
 
@@ -110,23 +145,23 @@ pub(crate) fn read(path: &Path, buffer: &mut Buffer, wanted: Wanted<'_>) -> io::
 ///
 /// [`Error::Conflict`] where the file is not the one that was listed, [`Error::Io`] where it cannot be read.
 pub fn read_text(info: &SessionInfo) -> Result<String> {
-    let is_stopped = AtomicBool::new(false);
-    let wanted = Wanted { text: true, records: false, keys: &IdentityKeys::default(), is_stopped: &is_stopped };
-    let facts: Facts<'_> = read_again(&info.into(), &mut Buffer::default(), &is_stopped, wanted)?;
-    Ok(facts.into_text())
+    let keys = Arc::default();
+    let facts = |header: &Header| Facts::new(header.clone(), &keys, true, false);
+    let (mut buffer, is_stopped) = (Buffer::default(), AtomicBool::new(false));
+    read_again(&info.into(), |file| {
+        Ok(match long::begin(file.try_clone()?, info.size_bytes, u64::MAX, &mut buffer, &is_stopped, facts)? {
+            Begun::Whole(_, facts) => Some(facts.into_text()),
+            Begun::Long(..) | Begun::NoSession(_) => None,
+        })
+    })
 }
 
-/// Reads a session that was listed before once more.
+/// Has `read` read a session that was listed before; it gives None where that is none any more.
 ///
 /// # Errors
 ///
 /// [`Error::Conflict`] where the file is not the one that was listed, [`Error::Io`] where it cannot be read.
-fn read_again<F: Follow>(
-    listed: &Listed,
-    buffer: &mut Buffer,
-    is_stopped: &AtomicBool,
-    wanted: F::Wanted,
-) -> Result<F> {
+fn read_again<T>(listed: &Listed, read: impl FnOnce(&File) -> io::Result<Option<T>>) -> Result<T> {
     let path = &listed.path;
     let conflict = |reason: &str| Error::Conflict { path: path.clone(), reason: reason.to_owned() };
     let file = match open(path) {
@@ -134,14 +169,13 @@ fn read_again<F: Follow>(
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(conflict("the file has gone")),
         Err(error) => return Err(Error::io(path)(error)),
     };
-    let changed = |file: &File| Ok(Stamp::of(&file.metadata().map_err(Error::io(path))?) != listed.stamp);
-    if changed(&file)? {
+    let io = |error| Error::io(path)(error);
+    let changed = || Ok(Stamp::of(&file.metadata().map_err(io)?) != listed.stamp);
+    if changed()? {
         return Err(conflict("the file has changed since it was listed"));
     }
-    let (reader, size_bytes) =
-        read_lines(&file, listed.size_bytes, buffer, is_stopped, wanted).map_err(Error::io(path))?;
-    match reader.end(size_bytes) {
-        Ok((follower, _)) if !changed(&file)? => Ok(follower),
+    match read(&file).map_err(io)? {
+        Some(found) if !changed()? => Ok(found),
         _ => Err(conflict("the file changed while it was read")),
     }
 }
@@ -173,37 +207,6 @@ pub fn find_headers(sources: &[store::Source], tick: Tick<'_>) -> Result<Vec<Fou
         }
     }
     Ok(found)
-}
-
-/// Reads the lines of a file, up to `limit` bytes; tells how many there were.
-fn read_lines<F: Follow>(
-    file: &File,
-    limit: u64,
-    buffer: &mut Buffer,
-    is_stopped: &AtomicBool,
-    wanted: F::Wanted,
-) -> io::Result<(SessionReader<F>, u64)> {
-    let source = Stoppable { source: file.take(limit), is_stopped };
-    let mut lines = Lines::new(source, buffer);
-    let mut reader = SessionReader::new(wanted);
-    while let Some(line) = lines.next()? {
-        if reader.read_line(line).is_break() {
-            break;
-        }
-    }
-    Ok((reader, lines.place().offset))
-}
-
-/// A source that ends when nobody waits for it any more, in the middle of a line too.
-struct Stoppable<'a, R> {
-    source: R,
-    is_stopped: &'a AtomicBool,
-}
-
-impl<R: Read> Read for Stoppable<'_, R> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        if self.is_stopped.load(Ordering::Relaxed) { Ok(0) } else { self.source.read(into) }
-    }
 }
 
 /// Opens a file for reading. A named pipe that took its place since it was looked at must not hold us up.

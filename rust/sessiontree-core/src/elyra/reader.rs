@@ -1,13 +1,16 @@
 //! A session file, line by line: which lines count, where the header is, and what is wrong with the rest.
 
-use std::ops::ControlFlow;
+use std::io::{self, Read};
+use std::ops::{ControlFlow, Range};
 
 use super::entry::{Checked, Entry, Kind, check};
 use super::header::Header;
 use super::intake::Intake;
+use super::long::Build;
 use crate::error::{DamageKind, Place, Reports};
 use crate::json::{Flaw, Nesting};
-use crate::lines::{Content, Line, MAX_LINE};
+use crate::lines::{Content, Line, Lines, MAX_LINE};
+use crate::marks::Text;
 
 /// Checks lines, and reports what is wrong with them.
 #[derive(Debug, Default)]
@@ -37,7 +40,7 @@ impl LineReader {
             self.reports.add(DamageKind::Line, place, || format!("longer than {MAX_LINE} bytes; skipped"));
             return ControlFlow::Continue(());
         };
-        if text.is_empty() {
+        if text.bytes().is_empty() {
             if padded {
                 self.reports.add(DamageKind::Bytes, place, || "NULs stand on a line of their own".to_owned());
             }
@@ -61,7 +64,7 @@ impl LineReader {
     }
 
     /// What the line holds; an error if it is to be skipped.
-    fn check(&mut self, line: &[u8], joined: Joined) -> Result<Checked, Flaw> {
+    fn check(&mut self, line: Text<'_>, joined: Joined) -> Result<Checked, Flaw> {
         let checked = check(line, &mut self.nesting)?;
         let first = &checked.first;
         let is_header = checked.first_at == 0 && first.kind == Kind::Session && first.id.is_some();
@@ -72,89 +75,120 @@ impl LineReader {
     }
 
     /// Reports what is wrong with a line that is read all the same; tells whether it is UTF-8.
-    fn report(&mut self, line: &[u8], place: Place, padded: bool, objects: usize) -> bool {
+    fn report(&mut self, line: Text<'_>, place: Place, padded: bool, objects: usize) -> bool {
         if objects > 1 {
             let reason = || format!("{objects} records stand on one line; each is read");
             self.reports.add(DamageKind::Joined, place, reason);
         }
-        let decoded = str::from_utf8(line);
+        let not_utf8 = line.first_not_utf8();
         if padded {
             self.reports.add(DamageKind::Bytes, place, || "NULs stand around the record".to_owned());
-        } else if let Err(error) = decoded {
-            let reason = || format!("not UTF-8 (column {}); read as U+FFFD", error.valid_up_to() + 1);
+        } else if let Some(at) = not_utf8 {
+            let reason = || format!("not UTF-8 (column {}); read as U+FFFD", at + 1);
             self.reports.add(DamageKind::Bytes, place, reason);
         }
-        decoded.is_ok()
+        not_utf8.is_none()
     }
 }
 
-/// What is made of a session's records, beginning with its header.
-pub(super) trait Follow {
-    /// What it is told beforehand.
-    type Wanted;
-
-    /// Begins with the header.
-    fn start(wanted: &Self::Wanted, header: Header, entry: &Entry, intake: &Intake<'_>) -> Self;
-
-    /// Adds one record after the header.
+/// Takes the records of some lines.
+pub(super) trait Gather {
+    /// Takes one record after the header.
     fn add(&mut self, entry: &Entry, intake: &mut Intake<'_>);
 }
 
-/// A session file as far as it has been read.
-pub(super) struct SessionReader<F: Follow> {
-    lines: LineReader,
-    wanted: F::Wanted,
-    state: State<F>,
+impl<A: Gather, B: Gather> Gather for (A, B) {
+    fn add(&mut self, entry: &Entry, intake: &mut Intake<'_>) {
+        self.0.add(entry, intake);
+        self.1.add(entry, intake);
+    }
 }
 
-enum State<F> {
-    BeforeHeader,
-    Session(F),
-    NoSession(&'static str),
+/// What a stretch of lines holds. They are counted from 1 within it.
+#[derive(Debug, Default)]
+pub(super) struct Batch<G> {
+    pub(super) gathered: G,
+    reader: LineReader,
+    pub(super) lines: u64,
 }
 
-impl<F: Follow> SessionReader<F> {
-    pub(super) fn new(wanted: F::Wanted) -> Self {
-        Self { lines: LineReader::default(), wanted, state: State::BeforeHeader }
+impl<G: Gather> Batch<G> {
+    pub(super) fn new(gathered: G) -> Self {
+        Self { gathered, reader: LineReader::default(), lines: 0 }
     }
 
-    /// Reads a line. Breaks off when it shows that the file is no session.
-    pub(super) fn read_line(&mut self, line: Line<'_>) -> ControlFlow<()> {
-        let Self { lines, wanted, state } = self;
-        let joined = if matches!(state, State::BeforeHeader) { Joined::HeaderFirst } else { Joined::All };
-        lines.read(line, joined, |entry, intake| {
-            let no_session = match (&mut *state, entry.kind) {
-                (State::Session(follower), _) => {
-                    follower.add(entry, intake);
-                    return ControlFlow::Continue(());
+    /// Reads the lines that begin before `until`.
+    pub(super) fn read<R: Read>(&mut self, lines: &mut Lines<'_, R>, until: u64) -> io::Result<()> {
+        while lines.place().offset < until {
+            let Some(line) = lines.next()? else { break };
+            self.lines += 1;
+            let gathered = &mut self.gathered;
+            _ = self.reader.read(line, Joined::All, |entry, intake| {
+                gathered.add(entry, intake);
+                ControlFlow::Continue(())
+            });
+        }
+        Ok(())
+    }
+
+    /// Adds it to what the session is put together in.
+    pub(super) fn add_to(self, builder: &mut impl Build<Part = G>) {
+        builder.add(self.gathered, self.reader.reports, self.lines);
+    }
+}
+
+/// The header's own line.
+#[derive(Debug)]
+pub(super) struct Head {
+    pub(super) header: Header,
+    /// The object of the header, as it stands.
+    pub(super) object: Vec<u8>,
+    /// Where that stands in the file.
+    pub(super) span: Range<u64>,
+}
+
+impl Head {
+    /// None if the record has no id.
+    fn of(entry: &Entry, intake: &Intake<'_>) -> Option<Self> {
+        let header = Header::of(intake.bytes(), entry)?;
+        let object = entry.span.of(intake.bytes()).to_owned();
+        let start = intake.place.offset + (intake.indent + entry.span.start()) as u64;
+        let span = start..start + object.len() as u64;
+        Some(Self { header, object, span })
+    }
+}
+
+/// Reads up to the header, and what stands on one line with it; `begin` gives what to gather that with, and what else the
+/// caller makes of a header. An error says why the file is no session.
+pub(super) fn read_head<R: Read, G: Gather, T>(
+    lines: &mut Lines<'_, R>,
+    begin: impl Fn(&Header) -> (T, G),
+) -> io::Result<Result<(Head, T, Batch<G>), &'static str>> {
+    let mut reader = LineReader::default();
+    loop {
+        let Some(line) = lines.next()? else {
+            let is_empty = lines.place().offset == 0;
+            return Ok(Err(if is_empty { "it is empty" } else { "it holds no session header" }));
+        };
+        let mut found: Option<Result<(Head, T, G), &'static str>> = None;
+        _ = reader.read(line, Joined::HeaderFirst, |entry, intake| {
+            match (&mut found, entry.kind) {
+                (Some(Ok((_, _, gathered))), _) => gathered.add(entry, intake),
+                (Some(Err(_)), _) | (None, Kind::Unknown) => {}
+                (None, Kind::Session) => {
+                    let head = Head::of(entry, intake).ok_or("its header has no id");
+                    found = Some(head.map(|head| {
+                        let (made, gathered) = begin(&head.header);
+                        (head, made, gathered)
+                    }));
                 }
-                (_, Kind::Unknown) => return ControlFlow::Continue(()),
-                (_, Kind::Session) => match Header::of(intake.line, entry) {
-                    Some(header) => {
-                        *state = State::Session(F::start(wanted, header, entry, intake));
-                        return ControlFlow::Continue(());
-                    }
-                    None => "its header has no id",
-                },
-                _ => "its first entry is no session header",
-            };
-            *state = State::NoSession(no_session);
-            ControlFlow::Break(())
-        })
-    }
-
-    /// Whether the header has been read.
-    pub(super) fn has_header(&self) -> bool {
-        matches!(self.state, State::Session(_))
-    }
-
-    /// What there is after the last line; the error says why the file is no session.
-    pub(super) fn end(self, size_bytes: u64) -> Result<(F, Reports), &'static str> {
-        match self.state {
-            State::Session(follower) => Ok((follower, self.lines.reports)),
-            State::NoSession(reason) => Err(reason),
-            State::BeforeHeader if size_bytes == 0 => Err("it is empty"),
-            State::BeforeHeader => Err("it holds no session header"),
+                (None, _) => found = Some(Err("its first entry is no session header")),
+            }
+            ControlFlow::Continue(())
+        });
+        if let Some(found) = found {
+            let lines = lines.place().line - 1;
+            return Ok(found.map(|(head, made, gathered)| (head, made, Batch { gathered, reader, lines })));
         }
     }
 }

@@ -7,10 +7,9 @@ use std::sync::Arc;
 
 use super::context::{self, Context};
 use super::copy::migrate_file;
-use super::entries::Entries;
 use super::header::Header;
 use super::index::Number;
-use super::load::{Failure, Loaded, Tick, load};
+use super::load::{Body, Failure, Loaded, Tick, load};
 use super::migrate::{CURRENT, is_linear, is_old, migrated_header};
 use super::new::{NewHeader, NewSession};
 use super::session_entry::SessionEntry;
@@ -18,7 +17,7 @@ use super::source::{FileSource, Known, Source};
 use super::spending::Spending;
 use super::tree::{Children, Tree};
 use super::view::TreeView;
-use crate::error::{Damage, Error, Reports, Result};
+use crate::error::{Damage, Error, Result};
 use crate::info::Stamp;
 use crate::rewrite::clean;
 use crate::usage::Usage;
@@ -59,11 +58,7 @@ pub struct Session {
     pub(super) header_object: Vec<u8>,
     /// Where it stands in the source.
     pub(super) header_span: Range<u64>,
-    pub(super) entries: Entries,
-    /// What is wrong with the lines.
-    pub(super) reports: Reports,
-    /// How many lines there are, one that does not end in LF included.
-    pub(super) lines: u64,
+    pub(super) body: Body,
     pub(super) source: Arc<Source>,
     pub(super) home: Home,
     pub(super) options: OpenOptions,
@@ -145,16 +140,14 @@ impl Session {
     }
 
     fn of(loaded: Loaded, source: Source, home: Home, options: OpenOptions) -> Self {
-        let Loaded { header, header_object, header_span, entries, reports, lines } = loaded;
+        let Loaded { header, header_object, header_span, body } = loaded;
         let is_old = is_old(header.version);
         Self {
             header_object: if is_old { migrated_header(&header_object) } else { header_object },
             header_span,
             header,
-            leaf: entries.index().leaf(),
-            entries,
-            reports,
-            lines,
+            leaf: body.entries.index().leaf(),
+            body,
             source: Arc::new(source),
             home,
             options,
@@ -181,12 +174,10 @@ impl Session {
         let mut bytes = new.object.clone();
         bytes.push(b'\n');
         let loaded = Loaded {
-            entries: Entries::new(&new.header.id, new.header.version),
+            body: Body { lines: 1, ..Body::new(&new.header) },
             header: new.header,
             header_span: 0..new.object.len() as u64,
             header_object: new.object,
-            reports: Reports::default(),
-            lines: 1,
         };
         Self::of(loaded, Source::in_memory(bytes), home, options)
     }
@@ -220,13 +211,13 @@ impl Session {
     /// The name that the last `session_info` entry gives.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
-        self.entries.name()
+        self.body.entries.name()
     }
 
     /// How many entries there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.entries.rows().len()
+        self.body.entries.rows().len()
     }
 
     /// Whether there are no entries.
@@ -242,29 +233,29 @@ impl Session {
     }
 
     fn entry_at(&self, row: usize) -> SessionEntry {
-        SessionEntry::of(&self.entries, row, self.header.version, &self.source)
+        SessionEntry::of(&self.body.entries, row, self.header.version, &self.source)
     }
 
     fn entries_at(&self, nodes: impl Iterator<Item = Number>) -> Vec<SessionEntry> {
-        nodes.map(|node| self.entry_at(self.entries.row_of(node))).collect()
+        nodes.map(|node| self.entry_at(self.body.entries.row_of(node))).collect()
     }
 
     pub(super) fn node(&self, id: &str) -> Result<Number> {
         let no_such = || Error::NoSuchEntry { path: self.shown_path(), id: id.to_owned() };
-        self.entries.index().find(id).ok_or_else(no_such)
+        self.body.entries.index().find(id).ok_or_else(no_such)
     }
 
     /// The entry that has an id.
     #[must_use]
     pub fn entry(&self, id: &str) -> Option<SessionEntry> {
-        let node = self.entries.index().find(id)?;
-        Some(self.entry_at(self.entries.row_of(node)))
+        let node = self.body.entries.index().find(id)?;
+        Some(self.entry_at(self.body.entries.row_of(node)))
     }
 
     /// Where one stands: the entry that the next one will hang from.
     #[must_use]
     pub fn leaf_id(&self) -> Option<&str> {
-        self.leaf.map(|leaf| self.entries.index().id(leaf))
+        self.leaf.map(|leaf| self.body.entries.index().id(leaf))
     }
 
     /// Moves the leaf to an entry, or to none: the next entry becomes a root.
@@ -289,14 +280,14 @@ impl Session {
     /// The nodes from the root to the one named, or to the leaf.
     pub(super) fn path_to(&self, id: Option<&str>) -> Result<Vec<Number>> {
         let to = id.map(|id| self.node(id)).transpose()?.or(self.leaf);
-        let mut path = to.map(|to| self.entries.path(to)).unwrap_or_default();
+        let mut path = to.map(|to| self.body.entries.path(to)).unwrap_or_default();
         path.reverse();
         Ok(path)
     }
 
     /// The children of an entry, in file order; of None, the roots.
     pub fn children(&mut self, id: Option<&str>) -> Vec<SessionEntry> {
-        let index = self.entries.index();
+        let index = self.body.entries.index();
         let children = self.children.get_or_insert_with(|| Children::of(&Tree::of(index), index));
         let nodes = match id.map(|id| index.find(id)) {
             None => children.roots().to_owned(),
@@ -309,27 +300,27 @@ impl Session {
     /// Whether an entry is on the branch to the leaf.
     #[must_use]
     pub fn is_on_branch(&self, id: &str) -> bool {
-        let node = self.entries.index().find(id);
-        self.leaf.zip(node).is_some_and(|(leaf, node)| self.entries.path(leaf).contains(&node))
+        let node = self.body.entries.index().find(id);
+        self.leaf.zip(node).is_some_and(|(leaf, node)| self.body.entries.path(leaf).contains(&node))
     }
 
     /// The entries without children, in file order.
     #[must_use]
     pub fn tips(&self) -> Vec<SessionEntry> {
-        let index = self.entries.index();
+        let index = self.body.entries.index();
         self.entries_at(Tree::of(index).tips(index).into_iter())
     }
 
     /// The whole tree.
     #[must_use]
     pub fn tree(&self) -> TreeView {
-        TreeView::of(&self.entries, self.header.version, &self.source)
+        TreeView::of(&self.body.entries, self.header.version, &self.source)
     }
 
     /// The label of an entry.
     #[must_use]
     pub fn label(&self, id: &str) -> Option<&str> {
-        self.entries.label(id).map(|label| label.text.as_str())
+        self.body.entries.label(id).map(|label| label.text.as_str())
     }
 
     /// What a model is sent of the branch to the leaf.
@@ -338,7 +329,7 @@ impl Session {
     ///
     /// [`Error::Conflict`] where the file is no longer what was read, [`Error::Io`] where it cannot be read.
     pub fn context(&self) -> Result<Context> {
-        context::build(&self.entries, is_old(self.header.version), &self.source, self.leaf)
+        context::build(&self.body.entries, is_old(self.header.version), &self.source, self.leaf)
     }
 
     /// Tokens and cost: of all entries, or of the branch to the leaf alone.
@@ -347,12 +338,12 @@ impl Session {
     ///
     /// As for [`Self::context`].
     pub fn usage(&mut self, branch_only: bool) -> Result<Usage> {
-        self.spending.catch_up(&self.entries, &self.source)?;
+        self.spending.catch_up(&self.body.entries, &self.source)?;
         if !branch_only {
             return Ok(self.spending.usage());
         }
         let path = self.path_to(None)?;
-        Ok(self.spending.usage_of(path.into_iter().map(|node| self.entries.row_of(node))))
+        Ok(self.spending.usage_of(path.into_iter().map(|node| self.body.entries.row_of(node))))
     }
 
     /// All that there is to report of the session.
@@ -361,10 +352,10 @@ impl Session {
     ///
     /// As for [`Self::context`].
     pub fn damage(&mut self) -> Result<Vec<Damage>> {
-        self.spending.catch_up(&self.entries, &self.source)?;
-        let mut reports = self.reports.clone();
+        self.spending.catch_up(&self.body.entries, &self.source)?;
+        let mut reports = self.body.reports.clone();
         if !is_linear(self.header.version) {
-            Tree::of(self.entries.index()).report(self.entries.index(), &mut reports);
+            Tree::of(self.body.entries.index()).report(self.body.entries.index(), &mut reports);
         }
         reports.extend(self.spending.reports().clone(), 0);
         Ok(reports.into_damage(&self.shown_path()))
@@ -372,7 +363,7 @@ impl Session {
 
     /// The first damage to the file itself.
     fn first_damage(&self) -> Option<Damage> {
-        self.reports.clone().into_damage(&self.shown_path()).into_iter().find(|damage| !damage.kind.is_note())
+        self.body.reports.clone().into_damage(&self.shown_path()).into_iter().find(|damage| !damage.kind.is_note())
     }
 }
 

@@ -9,6 +9,7 @@ use super::migrate::{CURRENT, Migration};
 use super::source::Source;
 use crate::error::{Place, Reports, Result};
 use crate::json::Nesting;
+use crate::marks::Marked;
 use crate::rewrite::clean;
 
 /// One entry of a session. It stays what it was, whatever becomes of the session.
@@ -69,7 +70,7 @@ impl SessionEntry {
     pub fn json(&self) -> Result<Vec<u8>> {
         let mut object = vec![0; self.length as usize];
         self.source.read(self.offset, &mut object)?;
-        if check(&object, &mut Nesting::default()).is_err() {
+        if check(Marked::new(&object).text(), &mut Nesting::default()).is_err() {
             return Err(self.source.rewritten());
         }
         Ok(match &self.migration {

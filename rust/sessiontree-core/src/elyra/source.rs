@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::digest::Row;
-use super::load::read_fully_at;
+use super::section::read_fully_at;
 use crate::error::{Error, Result};
 use crate::info::Stamp;
 

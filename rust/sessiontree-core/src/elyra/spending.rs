@@ -7,15 +7,17 @@ use super::entries::Entries;
 use super::entry::check;
 use super::intake::Intake;
 use super::source::Source;
-use super::tally::Tally;
+use super::tally::{Models, Tally, for_each_record};
 use crate::error::{Reports, Result};
 use crate::json::Nesting;
+use crate::marks::Marked;
 use crate::usage::{IdentityKeys, Record, Usage};
 
 /// The usage records of an open session.
 #[derive(Debug, Default)]
 pub(super) struct Spending {
     keys: IdentityKeys,
+    models: Models,
     tally: Tally,
     /// Every record with the number of its row.
     records: Vec<(usize, Record)>,
@@ -32,9 +34,10 @@ impl Spending {
             let row = &entries.rows()[number];
             if row.flags.has(Flags::HAS_USAGE) {
                 let object = source.object(row)?;
-                if let Ok(checked) = check(&object, &mut nesting) {
+                let marked = Marked::new(&object);
+                if let Ok(checked) = check(marked.text(), &mut nesting) {
                     let mut intake = Intake {
-                        line: &object,
+                        line: marked.text(),
                         indent: 0,
                         place: row.place,
                         is_clean: true,
@@ -42,8 +45,11 @@ impl Spending {
                         nesting: &mut nesting,
                     };
                     let records = &mut self.records;
-                    let add = |record| records.push((number, record));
-                    self.tally.add_entry(&checked.first, entries.ids(number).0, &mut intake, &self.keys, add);
+                    let id = entries.ids(number).0;
+                    for_each_record(&checked.first, id, &mut intake, &self.keys, &mut self.models, |record| {
+                        self.tally.add(&record);
+                        records.push((number, record));
+                    });
                 }
             }
             self.done = number + 1;

@@ -25,7 +25,6 @@ pub enum Source {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Candidate {
     pub(crate) path: PathBuf,
-    pub(crate) size_bytes: u64,
     /// Whether it was named itself, not found in a folder.
     pub(crate) is_named: bool,
 }
@@ -44,7 +43,7 @@ pub(crate) struct Found {
 /// [`Error::Io`] where a folder that was named cannot be read, or an [`Source::Any`] does not exist;
 /// [`Error::NothingFits`] where a folder holds nothing of the kind, and what `tick` gives.
 pub(crate) fn find(sources: &[Source], tick: &mut dyn FnMut() -> Result<()>) -> Result<Found> {
-    let mut search = Search { files: Vec::new(), damage: Vec::new(), tick };
+    let mut search = Search { files: Vec::new(), folders: Vec::new(), damage: Vec::new(), tick };
     for source in sources {
         match source {
             Source::Agent(folder) => search.folders_in(&absolute(folder)?.join("sessions"))?,
@@ -60,8 +59,10 @@ fn absolute(path: &Path) -> Result<PathBuf> {
 }
 
 struct Search<'a> {
-    /// Each with its real path.
-    files: Vec<(Candidate, PathBuf)>,
+    /// Each with the number of the folder that it lies in; None of one that was named, or is a link.
+    files: Vec<(Candidate, Option<usize>)>,
+    /// The real paths of the folders that were looked at for files.
+    folders: Vec<PathBuf>,
     damage: Vec<Damage>,
     /// Called for each thing that is looked at: an occasion to stop.
     tick: &'a mut dyn FnMut() -> Result<()>,
@@ -112,23 +113,19 @@ impl Search<'_> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             real => real.map_err(Error::io(folder))?,
         };
+        self.folders.push(real);
         for entry in children {
             (self.tick)()?;
-            let name = entry.file_name();
-            if !name.as_encoded_bytes().ends_with(b".jsonl") {
+            if !entry.file_name().as_encoded_bytes().ends_with(b".jsonl") {
                 continue;
             }
             let path = entry.path();
-            let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
-            let looked_at = metadata(&entry, &path).and_then(|metadata| {
-                let real = if is_link { path.canonicalize()? } else { real.join(&name) };
-                Ok((metadata, real))
-            });
-            match looked_at {
-                Ok((metadata, real)) if metadata.is_file() => {
-                    self.files.push((Candidate { path, size_bytes: metadata.len(), is_named: false }, real));
+            match is_file(&entry, &path) {
+                Ok((true, is_link)) => {
+                    let folder = (!is_link).then_some(self.folders.len() - 1);
+                    self.files.push((Candidate { path, is_named: false }, folder));
                 }
-                Ok(_) => {}
+                Ok((false, _)) => {}
                 Err(error) => self.note(&path, &error),
             }
         }
@@ -138,8 +135,7 @@ impl Search<'_> {
     fn named(&mut self, path: &Path) -> Result<()> {
         let metadata = fs::metadata(path).map_err(Error::io(path))?;
         if metadata.is_file() {
-            let real = path.canonicalize().map_err(Error::io(path))?;
-            self.files.push((Candidate { path: path.to_owned(), size_bytes: metadata.len(), is_named: true }, real));
+            self.files.push((Candidate { path: path.to_owned(), is_named: true }, None));
         } else {
             self.damage.push(Damage::unusable(path, "no session: it is no regular file"));
         }
@@ -156,11 +152,21 @@ impl Search<'_> {
     fn finish(mut self) -> Found {
         // Where several paths lead to one file, one that was named goes first: its fate must be told.
         let order = |file: &Candidate| !file.is_named;
-        self.files.sort_by(|(one, _), (other, _)| {
+        self.files.sort_unstable_by(|(one, _), (other, _)| {
             (order(one), one.path.as_os_str()).cmp(&(order(other), other.path.as_os_str()))
         });
-        let mut seen = HashSet::new();
-        self.files.retain(|(_, real)| seen.insert(real.clone()));
+        let folders = self.folders.iter().collect::<HashSet<_>>().len();
+        if folders < self.folders.len() || self.files.iter().any(|(_, folder)| folder.is_none()) {
+            let mut seen = HashSet::new();
+            self.files.retain(|(file, folder)| {
+                let real = match (folder, file.path.file_name()) {
+                    (Some(folder), Some(name)) => Ok(self.folders[*folder].join(name)),
+                    _ => file.path.canonicalize(),
+                };
+                // One that has gone meanwhile is nobody's twin.
+                real.map_or(true, |real| seen.insert(real))
+            });
+        }
         let files = self.files.into_iter().map(|(candidate, _)| candidate).collect();
         // A folder may have been looked at both for files and for folders.
         self.damage.sort_by(|one, other| one.path.as_os_str().cmp(other.path.as_os_str()));
@@ -175,6 +181,13 @@ fn children(folder: &Path) -> Result<Vec<DirEntry>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         other => other.map_err(Error::io(folder)),
     }
+}
+
+/// Whether it is a regular file, or a link to one, and whether it is a link.
+fn is_file(entry: &DirEntry, path: &Path) -> io::Result<(bool, bool)> {
+    let kind = entry.file_type()?;
+    let is_link = kind.is_symlink();
+    Ok((if is_link { fs::metadata(path)?.is_file() } else { kind.is_file() }, is_link))
 }
 
 /// As `fs::metadata`, with no more system calls than needed.

@@ -1,5 +1,6 @@
 //! The usage of a session: which records its entries hold, added up, each but once.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::entry::{Entry, Kind};
@@ -14,49 +15,72 @@ pub(super) fn has_usage(entry: &Entry) -> bool {
     UsageSpans::of(entry).is_some()
 }
 
-/// The usage records of a session's entries.
-#[derive(Debug)]
+/// The usage of some records, each counted once.
+#[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) usage: Usage,
     ledger: Ledger,
-    /// What records that name no model stand under; one text for all of them.
-    no_model: Arc<str>,
-}
-
-impl Default for Tally {
-    fn default() -> Self {
-        Self { usage: Usage::default(), ledger: Ledger::default(), no_model: NO_MODEL.into() }
-    }
 }
 
 impl Tally {
-    /// Adds the records of an entry whose id is `id`, and calls `each` with every one of them, repeated ones too.
-    pub(super) fn add_entry(
-        &mut self,
-        entry: &Entry,
-        id: Option<&str>,
-        intake: &mut Intake<'_>,
-        keys: &IdentityKeys,
-        mut each: impl FnMut(Record),
-    ) {
-        let Some(spans) = UsageSpans::of(entry) else { return };
-        let model = match intake.text(spans.provider).zip(intake.text(spans.model)) {
-            Some((provider, model)) => self.usage.model(&format!("{provider}/{model}")),
-            None => Arc::clone(&self.no_model),
-        };
-        spans.for_each(id, intake, keys, |numbers, identity| {
-            let record = Record { tokens: numbers.tokens, model: Arc::clone(&model), identity };
-            self.add(&record);
-            each(record);
-        });
-    }
-
     /// Adds a record, unless it equals one that there has been.
     pub(super) fn add(&mut self, record: &Record) {
         if self.ledger.enter(record.identity) {
             self.usage.add(record);
         }
     }
+}
+
+/// The names of models, `provider/model`, one text for all records of a model.
+#[derive(Debug)]
+pub(super) struct Models {
+    /// What records that name no model stand under.
+    none: Arc<str>,
+    all: HashSet<Arc<str>>,
+    /// The one that was asked for last: mostly the next is the same.
+    last: Arc<str>,
+}
+
+impl Default for Models {
+    fn default() -> Self {
+        let none: Arc<str> = NO_MODEL.into();
+        Self { last: Arc::clone(&none), none, all: HashSet::new() }
+    }
+}
+
+impl Models {
+    fn named(&mut self, provider: &str, model: &str) -> Arc<str> {
+        let is_last = self.last.strip_prefix(provider).and_then(|rest| rest.strip_prefix('/')) == Some(model);
+        if !is_last {
+            let name = format!("{provider}/{model}");
+            let known = self.all.get(name.as_str()).cloned();
+            self.last = known.unwrap_or_else(|| {
+                let new: Arc<str> = name.into();
+                self.all.insert(Arc::clone(&new));
+                new
+            });
+        }
+        Arc::clone(&self.last)
+    }
+}
+
+/// Calls `each` with every usage record of an entry whose id is `id`.
+pub(super) fn for_each_record(
+    entry: &Entry,
+    id: Option<&str>,
+    intake: &mut Intake<'_>,
+    keys: &IdentityKeys,
+    models: &mut Models,
+    mut each: impl FnMut(Record),
+) {
+    let Some(spans) = UsageSpans::of(entry) else { return };
+    let model = match intake.decoded(spans.provider).zip(intake.decoded(spans.model)) {
+        Some((provider, model)) => models.named(&provider, &model),
+        None => Arc::clone(&models.none),
+    };
+    spans.for_each(id, intake, keys, |numbers, identity| {
+        each(Record { tokens: numbers.tokens, model: Arc::clone(&model), identity });
+    });
 }
 
 /// Where an entry's usage records stand, and what tells whose they are.
@@ -111,18 +135,18 @@ impl UsageSpans {
         mut each: impl FnMut(&Numbers, Identity),
     ) {
         let line = intake.line;
-        let response_id = intake.text(self.response_id);
-        let time = intake.text(self.timestamp);
+        let response_id = intake.decoded(self.response_id);
+        let time = intake.decoded(self.timestamp);
         let Intake { place, reports, nesting, .. } = intake;
         let holder = keys.holder(response_id.as_deref(), id.map(|id| (id, time.as_deref())));
         let mut odd = |reason| reports.add(DamageKind::Value, *place, || reason);
         let mut found = |number, numbers: Numbers| each(&numbers, keys.identity(holder, &numbers, number));
-        if let Some(numbers) = self.usage.and_then(|span| usage::read(span.of(line), nesting, &mut odd)) {
+        if let Some(numbers) = self.usage.and_then(|span| usage::read(line.part(span.range()), nesting, &mut odd)) {
             found(0, numbers);
         }
         if let Some(span) = self.model_usage {
             let mut number = 0;
-            usage::read_model_usage(span.of(line), nesting, &mut odd, &mut |numbers| {
+            usage::read_model_usage(line.part(span.range()), nesting, &mut odd, &mut |numbers| {
                 number += 1;
                 found(number, numbers);
             });

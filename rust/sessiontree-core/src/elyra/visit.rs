@@ -8,10 +8,11 @@ use super::header::Header;
 use super::intake::{Intake, id, time};
 use super::migrate::{DerivedIds, is_linear, is_old};
 use super::read_again;
-use super::reader::Follow;
+use super::reader::{Gather, read_head};
+use super::section::Section;
 use crate::error::Result;
 use crate::info::Listed;
-use crate::lines::Buffer;
+use crate::lines::{Buffer, Lines};
 
 /// Who is told of a session's entries, in file order.
 pub(crate) trait Visitor {
@@ -41,7 +42,7 @@ impl Visit<'_, '_> {
 
     /// The entry's own time, in Unix milliseconds.
     pub(crate) fn timestamp_ms(&self) -> Option<i64> {
-        time(self.intake.line, self.entry)
+        time(self.intake.bytes(), self.entry)
     }
 }
 
@@ -60,7 +61,15 @@ pub(crate) fn visit(
     visitor: &mut dyn Visitor,
 ) -> Result<()> {
     let visitor = RefCell::new(visitor);
-    read_again::<Guide<'_, '_>>(listed, buffer, is_stopped, &visitor).map(drop)
+    read_again(listed, |file| {
+        let section = Section { file, at: 0, end: listed.size_bytes, is_stopped };
+        let mut lines = Lines::new(section, buffer);
+        let Ok((_, (), mut batch)) = read_head(&mut lines, |header| ((), Guide::new(header, &visitor)))? else {
+            return Ok(None);
+        };
+        batch.read(&mut lines, listed.size_bytes)?;
+        Ok(Some(()))
+    })
 }
 
 /// Leads the visitor through the session.
@@ -73,11 +82,9 @@ struct Guide<'a, 'v> {
     record_count: u64,
 }
 
-impl<'a, 'v> Follow for Guide<'a, 'v> {
-    type Wanted = &'a RefCell<&'v mut dyn Visitor>;
-
-    fn start(visitor: &Self::Wanted, header: Header, _: &Entry, _: &Intake<'_>) -> Self {
-        visitor.borrow_mut().header(&header);
+impl<'a, 'v> Guide<'a, 'v> {
+    fn new(header: &Header, visitor: &'a RefCell<&'v mut dyn Visitor>) -> Self {
+        visitor.borrow_mut().header(header);
         Self {
             visitor,
             derived: is_linear(header.version).then(|| (DerivedIds::new(&header.id), None)),
@@ -85,13 +92,15 @@ impl<'a, 'v> Follow for Guide<'a, 'v> {
             record_count: 0,
         }
     }
+}
 
+impl Gather for Guide<'_, '_> {
     fn add(&mut self, entry: &Entry, intake: &mut Intake<'_>) {
         self.record_count += 1;
         if entry.kind == Kind::Session {
             return;
         }
-        let line = intake.line;
+        let line = intake.bytes();
         let (id, parent_id) = match &mut self.derived {
             Some((ids, last)) => {
                 let id = ids.next(self.record_count);

@@ -97,7 +97,7 @@ impl Rows for Messages {
 
 impl Messages {
     fn add_message(&mut self, message: &Message, visit: &Visit<'_, '_>) {
-        let line = visit.intake.line;
+        let line = visit.intake.bytes();
         match message.role {
             Some(Role::Hook) if visit.is_old => self.role.append_value("custom"),
             _ => self.role.append_option(string(line, message.role_name)),

@@ -107,6 +107,14 @@ impl Output {
         }
     }
 
+    /// Lets others work for a while, if it is their turn.
+    fn give_way(&mut self) {
+        if self.permit.as_ref().is_some_and(Permit::is_due) {
+            self.permit = None;
+            self.permit = self.crew.permit();
+        }
+    }
+
     /// Whether nobody waits for anything any more.
     pub(super) fn is_stopped(&self) -> &AtomicBool {
         &self.crew.is_stopped
@@ -175,6 +183,7 @@ impl Visitor for Feed<'_> {
     }
 
     fn entry(&mut self, visit: &mut Visit<'_, '_>) {
+        self.output.give_way();
         if self.failed.is_ok() {
             self.failed = self.rows.add(&self.origin, visit, self.output);
         }

@@ -19,6 +19,7 @@ use crate::elyra::{Header, Kind, Visit, Visitor, visit};
 use crate::error::Result;
 use crate::json::{Flaw, Nesting, Scanner, Span, is_string, text};
 use crate::lines::Buffer;
+use crate::marks::Text;
 use crate::message::{Message, Role};
 use crate::rewrite::clean;
 use crate::usage::IdentityKeys;
@@ -106,7 +107,7 @@ impl Rows for ToolCalls {
             self.answers.add(visit, &calls);
         }
         for call in &calls {
-            self.add_call(call, object, origin, visit);
+            self.add_call(call, object.bytes(), origin, visit);
             if self.is_much() {
                 if !self.is_answered {
                     self.answers = self.answers.of_whole(origin, output)?;
@@ -151,13 +152,13 @@ struct Call {
 }
 
 /// The message of an entry of that type, and its JSON.
-fn message<'a>(visit: &'a Visit<'_, '_>) -> Option<(&'a Message, &'a [u8])> {
+fn message<'a>(visit: &'a Visit<'_, '_>) -> Option<(&'a Message, Text<'a>)> {
     let message = visit.entry.message.as_ref().filter(|_| visit.entry.kind == Kind::Message)?;
-    Some((message, message.span.of(visit.intake.line)))
+    Some((message, visit.intake.line.part(message.span.range())))
 }
 
 /// The tool calls of an assistant's message.
-fn calls(message: &Message, object: &[u8]) -> Vec<Call> {
+fn calls(message: &Message, object: Text<'_>) -> Vec<Call> {
     if message.role != Some(Role::Assistant) {
         return Vec::new();
     }
@@ -176,7 +177,7 @@ fn calls(message: &Message, object: &[u8]) -> Vec<Call> {
         }
         scanner.array(|scanner| {
             if scanner.peek() == Some(b'{') {
-                calls.extend(call(object, scanner)?);
+                calls.extend(call(object.bytes(), scanner)?);
             } else {
                 scanner.value()?;
             }
@@ -244,13 +245,13 @@ impl Answers {
     fn add(&mut self, visit: &Visit<'_, '_>, calls: &[Call]) {
         let Some((message, object)) = message(visit) else { return };
         for call in calls {
-            if let Some(id) = self.hash(object, call.id) {
+            if let Some(id) = self.hash(object.bytes(), call.id) {
                 self.open.insert(id, self.found.len());
             }
             self.found.push(None);
         }
         if message.role == Some(Role::ToolResult) {
-            let line = visit.intake.line;
+            let line = visit.intake.bytes();
             if let Some(call) = self.hash(line, message.tool_call_id).and_then(|id| self.open.remove(&id)) {
                 self.found[call] = Some(Answer {
                     is_error: boolean(line, message.is_error),

@@ -86,7 +86,7 @@ impl Rows for UsageRecords {
     fn add(&mut self, origin: &Origin<'_>, visit: &mut Visit<'_, '_>, output: &mut Output) -> Result<()> {
         let Some(spans) = UsageSpans::of(visit.entry) else { return Ok(()) };
         let (id, timestamp_ms, kind) = (visit.id, visit.timestamp_ms(), kind(visit.entry));
-        let (line, place) = (visit.intake.line, visit.intake.place);
+        let (line, place) = (visit.intake.bytes(), visit.intake.place);
         let [provider, model] = [spans.provider, spans.model].map(|span| string(line, span));
         let keys = Arc::clone(&self.keys);
         spans.for_each(id, visit.intake, &keys, |numbers, identity| {

@@ -1,0 +1,227 @@
+//! A crew of threads at work on many files: small ones each takes for itself, at long ones all work together.
+//!
+//! The crew owns all it needs, so that whoever waits for its results may leave at any time. A scan has a crew of its own: a
+//! forked child would wait for ever for rayon's global pool.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::lines::Buffer;
+use crate::workers::{self, Permit};
+
+/// What a crew is to do.
+pub(crate) trait Task: Send + Sync + 'static {
+    /// A file that is read in regions.
+    type Long: Send + Sync;
+    /// What comes of a file.
+    type Outcome: Send;
+
+    /// Reads a file, or begins to.
+    fn begin(&self, number: usize, buffer: &mut Buffer, is_stopped: &AtomicBool) -> Begun<Self::Long, Self::Outcome>;
+
+    /// The number of a region to read, if there is one that may be read now.
+    fn take(&self, long: &Self::Long) -> Option<u64>;
+
+    /// Reads a region; gives what comes of the file if nothing is missing then.
+    fn read(
+        &self,
+        long: &Self::Long,
+        region: u64,
+        buffer: &mut Buffer,
+        is_stopped: &AtomicBool,
+    ) -> Option<Self::Outcome>;
+
+    /// Whether the file of that number may be begun now.
+    fn may_begin(&self, number: usize) -> bool;
+}
+
+/// How far a thread got with a file by itself.
+pub(crate) enum Begun<L, O> {
+    Done(O),
+    Long(L),
+}
+
+/// What all threads of a crew know.
+struct Crew<T: Task> {
+    task: T,
+    total: usize,
+    limit: usize,
+    is_stopped: Arc<AtomicBool>,
+    state: Mutex<State<T::Long>>,
+    has_changed: Condvar,
+}
+
+struct State<L> {
+    /// How many files have been begun.
+    begun: usize,
+    /// How many threads are beginning one, which may turn out to be long.
+    beginning: usize,
+    /// The long files that are being read, with their numbers.
+    long: Vec<(usize, Arc<L>)>,
+}
+
+/// The next piece of work.
+enum Piece<L> {
+    File(usize),
+    Region { file: usize, long: Arc<L>, region: u64 },
+}
+
+/// How long a thread that finds nothing to do waits before it looks again.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// What a crew brings, as it comes. Dropped, it tells the crew to end.
+pub(crate) struct Results<T> {
+    receiver: Receiver<T>,
+    is_stopped: Arc<AtomicBool>,
+}
+
+impl<T> Drop for Results<T> {
+    fn drop(&mut self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
+    }
+}
+
+impl<T> Results<T> {
+    /// The next result, whichever file's it is; calls `tick` while it waits.
+    ///
+    /// # Errors
+    ///
+    /// What `tick` gives, and [`Error::WorkerLost`].
+    pub(crate) fn next(&self, tick: &mut dyn FnMut() -> Result<()>) -> Result<T> {
+        tick()?;
+        if let Ok(result) = self.receiver.try_recv() {
+            return Ok(result);
+        }
+        thread::sleep(GATHER);
+        loop {
+            match self.receiver.recv_timeout(TICK) {
+                Ok(result) => return Ok(result),
+                Err(RecvTimeoutError::Disconnected) => return Err(Error::WorkerLost),
+                Err(RecvTimeoutError::Timeout) => tick()?,
+            }
+        }
+    }
+}
+
+/// How long whoever waits lets results gather: to be woken for each would cost the crew as much as reading a small file does.
+const GATHER: Duration = Duration::from_micros(200);
+
+/// How often who waits is asked whether to go on.
+const TICK: Duration = Duration::from_millis(25);
+
+/// Sets a crew to work at `total` files, numbered from 0, on at most `threads` threads. Results come as they come.
+pub(crate) fn start<T: Task>(task: T, total: usize, threads: Option<usize>) -> Result<Results<(usize, T::Outcome)>> {
+    let limit = workers::limit();
+    let is_stopped = Arc::new(AtomicBool::new(false));
+    let state = Mutex::new(State { begun: 0, beginning: 0, long: Vec::new() });
+    let (sender, receiver) = channel();
+    if total > 0 {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads.unwrap_or(limit).clamp(1, limit))
+            .thread_name(|_| "sessiontree".to_owned())
+            .panic_handler(|_| {}) // the channel closes, and the caller sees that results are missing
+            .build()
+            .map_err(|error| Error::NoThreads { reason: error.to_string() })?;
+        let crew = Crew { task, total, limit, is_stopped: Arc::clone(&is_stopped), state, has_changed: Condvar::new() };
+        pool.spawn_broadcast(move |_| crew.work(&sender));
+    }
+    Ok(Results { receiver, is_stopped })
+}
+
+impl<T: Task> Crew<T> {
+    fn state(&self) -> MutexGuard<'_, State<T::Long>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
+
+    fn work(&self, sender: &Sender<(usize, T::Outcome)>) {
+        let _alarm = StopOnPanic(&self.is_stopped);
+        let mut buffer = Buffer::default();
+        let mut permit = None;
+        while !self.is_stopped() {
+            let Some(piece) = self.next(&mut self.state()) else {
+                permit = None;
+                if self.wait() { continue } else { return }
+            };
+            permit = match permit.filter(|permit: &Permit| !permit.is_due()) {
+                None => Permit::acquire(self.limit, || self.is_stopped()),
+                held => held,
+            };
+            if permit.is_some()
+                && let Some(result) = self.run(piece, &mut buffer)
+            {
+                // Nobody waits for the result of what was stopped.
+                _ = sender.send(result);
+            }
+        }
+    }
+
+    /// What is next to be done, if there is anything that may be done now.
+    fn next(&self, state: &mut State<T::Long>) -> Option<Piece<T::Long>> {
+        let region = |(file, long): &(usize, Arc<T::Long>)| {
+            Some(Piece::Region { file: *file, long: Arc::clone(long), region: self.task.take(long)? })
+        };
+        if let Some(piece) = state.long.iter().find_map(region) {
+            return Some(piece);
+        }
+        let number = state.begun;
+        if number == self.total || !self.task.may_begin(number) {
+            return None;
+        }
+        state.begun += 1;
+        state.beginning += 1;
+        Some(Piece::File(number))
+    }
+
+    /// Waits a moment for others to make more work; false once there will be none.
+    fn wait(&self) -> bool {
+        let state = self.state();
+        if state.begun == self.total && state.beginning == 0 && state.long.is_empty() {
+            return false;
+        }
+        drop(self.has_changed.wait_timeout(state, PAUSE));
+        true
+    }
+
+    fn run(&self, piece: Piece<T::Long>, buffer: &mut Buffer) -> Option<(usize, T::Outcome)> {
+        let result = match piece {
+            Piece::File(file) => {
+                let begun = self.task.begin(file, buffer, &self.is_stopped);
+                let mut state = self.state();
+                state.beginning -= 1;
+                match begun {
+                    Begun::Done(outcome) => Some((file, outcome)),
+                    Begun::Long(long) => {
+                        state.long.push((file, Arc::new(long)));
+                        None
+                    }
+                }
+            }
+            Piece::Region { file, long, region } => {
+                let outcome = self.task.read(&long, region, buffer, &self.is_stopped)?;
+                self.state().long.retain(|(number, _)| *number != file);
+                Some((file, outcome))
+            }
+        };
+        self.has_changed.notify_all();
+        result
+    }
+}
+
+/// Tells all threads to end when one is lost: what it was at will never be done.
+struct StopOnPanic<'a>(&'a AtomicBool);
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+}

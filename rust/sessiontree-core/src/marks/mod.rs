@@ -1,0 +1,370 @@
+//! What is special in a text, 64 bytes at a time, as bit masks: where strings and lines end, and where to look closer.
+//!
+//! Most bytes of a session stand inside strings, and of those most are plain. So bytes are marked first, by vector
+//! instructions, as they come from the file; whoever reads them then jumps from mark to mark, and never goes byte by byte.
+//! Which instructions those are is found out at run time ([`vector`]); [`portable`] does without, and is what the others are
+//! tested against.
+
+mod portable;
+#[cfg(target_arch = "x86_64")]
+mod vector;
+
+use std::ops::Range;
+
+/// How many bytes one mask tells of.
+pub(crate) const BLOCK: usize = 64;
+
+/// A stretch of that many bytes.
+type Block = [u8; BLOCK];
+
+/// What is special in a block, a bit a byte, the lowest being the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Marks {
+    /// Quotes that are not escaped: where strings begin and end.
+    quotes: u64,
+    /// Control characters, LF among them, and what is escaped in one of the rarer ways.
+    odd: u64,
+    /// Bytes from 0x80 up.
+    high: u64,
+}
+
+/// What the instructions tell of a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Found {
+    quotes: u64,
+    backslashes: u64,
+    /// Bytes below 0x20.
+    controls: u64,
+    /// The letters that are escaped most: n, r and t.
+    letters: u64,
+    high: u64,
+}
+
+impl Found {
+    /// `carry` says whether the block's first byte is escaped, and is set for the next block.
+    #[inline(always)]
+    fn marks(self, carry: &mut bool) -> Marks {
+        let escaped = if self.backslashes == 0 && !*carry { 0 } else { escaped(self.backslashes, carry) };
+        let plain = self.quotes | self.backslashes | self.letters;
+        Marks { quotes: self.quotes & !escaped, odd: self.controls | escaped & !plain, high: self.high }
+    }
+}
+
+/// Which bytes of a block are escaped: those behind a backslash that is not escaped itself.
+///
+/// In a run of backslashes every other one escapes what follows it, the first one to begin with. Adding the starts of the runs
+/// that begin at an odd place to the mask of all backslashes carries through each such run and flips the sense of its places:
+/// so all runs are dealt with at once, and a run that goes on into the next block carries over into it.
+///
+/// Outside strings a backslash is an error, so nobody asks there what it escapes.
+#[inline(always)]
+fn escaped(backslashes: u64, carry: &mut bool) -> u64 {
+    const EVEN: u64 = 0x5555_5555_5555_5555;
+    let first = u64::from(*carry);
+    let backslashes = backslashes & !first;
+    let behind = backslashes << 1 | first;
+    let odd_starts = backslashes & !EVEN & !behind;
+    let (flipped, overflowed) = odd_starts.overflowing_add(backslashes);
+    *carry = overflowed;
+    (EVEN ^ (flipped << 1)) & behind
+}
+
+/// Marks blocks that follow one another.
+fn mark(blocks: &[Block], carry: &mut bool, into: &mut [Marks]) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(mark) = vector::ways().next() {
+        return mark(blocks, carry, into);
+    }
+    portable::mark(blocks, carry, into);
+}
+
+/// The marks of bytes that come in pieces.
+#[derive(Debug, Default)]
+pub(crate) struct Marker {
+    /// How many bytes have been marked for good: whole blocks.
+    done: usize,
+    /// Whether the next byte is escaped.
+    carry: bool,
+}
+
+impl Marker {
+    /// Marks `bytes`, of which those that were there the last time need not be looked at again.
+    pub(crate) fn mark(&mut self, bytes: &[u8], into: &mut Vec<Marks>) {
+        let (blocks, rest) = bytes[self.done..].as_chunks();
+        into.resize(bytes.len().div_ceil(BLOCK), Marks::default());
+        let (marks, last) = into[self.done / BLOCK..].split_at_mut(blocks.len());
+        mark(blocks, &mut self.carry, marks);
+        self.done += blocks.len() * BLOCK;
+        if !rest.is_empty() {
+            // Filled up with what is never special, be it escaped.
+            let mut block = [b'n'; BLOCK];
+            block[..rest.len()].copy_from_slice(rest);
+            mark(&[block], &mut { self.carry }, last);
+        }
+    }
+
+    /// Forgets the first bytes, a multiple of a block.
+    pub(crate) fn drop_front(&mut self, count: usize, marks: &mut Vec<Marks>) {
+        marks.drain(..count / BLOCK);
+        self.done -= count;
+    }
+}
+
+/// The place of the first LF in marked bytes from `from` on.
+pub(crate) fn find_lf(bytes: &[u8], marks: &[Marks], from: usize) -> Option<usize> {
+    let mut live = u64::MAX << (from % BLOCK);
+    for (number, marks) in marks.iter().enumerate().skip(from / BLOCK) {
+        let mut odd = marks.odd & live;
+        while odd != 0 {
+            let at = number * BLOCK + odd.trailing_zeros() as usize;
+            if bytes[at] == b'\n' {
+                return Some(at);
+            }
+            odd &= odd - 1;
+        }
+        live = u64::MAX;
+    }
+    None
+}
+
+/// A stretch of marked bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Text<'a> {
+    bytes: &'a [u8],
+    /// Those of the blocks that it lies in.
+    marks: &'a [Marks],
+    /// Where in the first of these blocks it begins.
+    start: usize,
+}
+
+/// Where a string ends.
+pub(crate) struct StringEnd {
+    /// The place of the quote; None if the text ends before there is one.
+    pub(crate) quote: Option<usize>,
+    /// Whether any byte before it needs a closer look.
+    pub(crate) is_odd: bool,
+}
+
+impl<'a> Text<'a> {
+    /// A stretch of bytes whose marks are these.
+    pub(crate) fn new(bytes: &'a [u8], marks: &'a [Marks], range: Range<usize>) -> Self {
+        let blocks = range.start / BLOCK..range.end.div_ceil(BLOCK).max(range.start / BLOCK);
+        Self { start: range.start % BLOCK, marks: &marks[blocks], bytes: &bytes[range] }
+    }
+
+    pub(crate) fn bytes(self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// A part of it.
+    pub(crate) fn part(self, range: Range<usize>) -> Self {
+        let (from, until) = (self.start + range.start, self.start + range.end);
+        let blocks = from / BLOCK..until.div_ceil(BLOCK).max(from / BLOCK);
+        Self { start: from % BLOCK, marks: &self.marks[blocks], bytes: &self.bytes[range] }
+    }
+
+    /// Looks for the end of a string whose first byte after the opening quote is at `from`.
+    #[inline(always)]
+    pub(crate) fn string_end(self, from: usize) -> StringEnd {
+        let place = self.start + from;
+        let mut number = place / BLOCK;
+        let mut live = u64::MAX << (place % BLOCK);
+        let mut odd = 0;
+        while let Some(marks) = self.marks.get(number) {
+            let quotes = marks.quotes & live;
+            if quotes != 0 {
+                let inside = quotes.wrapping_sub(1) & !quotes & live;
+                let at = number * BLOCK + quotes.trailing_zeros() as usize - self.start;
+                let quote = (at < self.bytes.len()).then_some(at);
+                return StringEnd { quote, is_odd: odd | marks.odd & inside != 0 };
+            }
+            odd |= marks.odd & live;
+            live = u64::MAX;
+            number += 1;
+        }
+        StringEnd { quote: None, is_odd: odd != 0 }
+    }
+
+    /// The places of the odd bytes from `from` up to `until`.
+    pub(crate) fn odd(self, from: usize, until: usize) -> impl Iterator<Item = usize> {
+        let first = (self.start + from) / BLOCK;
+        let blocks = self.marks.iter().enumerate().skip(first);
+        let places = blocks.flat_map(|(number, marks)| ones(marks.odd).map(move |bit| number * BLOCK + bit));
+        let (from, until) = (self.start + from, self.start + until);
+        places
+            .skip_while(move |&place| place < from)
+            .take_while(move |&place| place < until)
+            .map(move |place| place - self.start)
+    }
+
+    /// Where the text is no longer UTF-8, if it is not all.
+    ///
+    /// Bytes from 0x80 up stand in sequences, and no other byte does: each run of them is UTF-8 or not by itself.
+    pub(crate) fn first_not_utf8(self) -> Option<usize> {
+        let end = self.start + self.bytes.len();
+        // Where a run begins that reaches the end of the block before.
+        let mut open = None;
+        let broken = |from: usize, until: usize| {
+            let run = &self.bytes[from - self.start..until - self.start];
+            Some(from - self.start + str::from_utf8(run).err()?.valid_up_to())
+        };
+        for (number, marks) in self.marks.iter().enumerate() {
+            let block = number * BLOCK;
+            let mut high = marks.high & within(block, self.start, end);
+            while high != 0 || open.is_some() {
+                let from = open.take().unwrap_or(block + high.trailing_zeros() as usize);
+                let behind =
+                    high.checked_shr(from.saturating_sub(block) as u32).unwrap_or_default().trailing_ones() as usize;
+                let until = from.max(block) + behind;
+                if until == block + BLOCK {
+                    open = Some(from);
+                    break;
+                }
+                if let Some(at) = broken(from, until) {
+                    return Some(at);
+                }
+                high &= u64::MAX << (until - block);
+            }
+        }
+        open.and_then(|from| broken(from, end))
+    }
+}
+
+/// The bits of the block at `block` that are of what lies from `start` up to `end`.
+fn within(block: usize, start: usize, end: usize) -> u64 {
+    let from = u64::MAX << start.saturating_sub(block).min(BLOCK - 1);
+    let until = if end - block < BLOCK { !(u64::MAX << (end - block)) } else { u64::MAX };
+    from & until
+}
+
+/// The numbers of the bits that are set.
+fn ones(mut mask: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (mask != 0).then(|| mask.trailing_zeros() as usize);
+        mask &= mask.wrapping_sub(1);
+        bit
+    })
+}
+
+/// Bytes with marks of their own: those of a text that does not come from a file.
+pub(crate) struct Marked<'a> {
+    bytes: &'a [u8],
+    marks: Vec<Marks>,
+}
+
+impl<'a> Marked<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        let mut marks = Vec::new();
+        Marker::default().mark(bytes, &mut marks);
+        Self { bytes, marks }
+    }
+
+    pub(crate) fn text(&self) -> Text<'_> {
+        Text::new(self.bytes, &self.marks, 0..self.bytes.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn mask(bytes: &[u8], is_wanted: impl Fn(u8) -> bool) -> u64 {
+        bytes.iter().enumerate().map(|(at, &byte)| u64::from(is_wanted(byte)) << at).sum()
+    }
+
+    /// Bytes among which those that matter are frequent.
+    fn bytes(length: std::ops::Range<usize>) -> impl Strategy<Value = Vec<u8>> {
+        let special = prop::sample::select(b"\"\\\\\\nrtbu/\n\r\t\x1f \xc3\xa9\x80\xff".to_vec());
+        prop::collection::vec(prop_oneof![special, any::<u8>()], length)
+    }
+
+    /// The marks of a text by the plainest of means.
+    fn expected(text: &[u8]) -> Vec<Marks> {
+        let (mut is_escaped, mut escaped) = (false, Vec::new());
+        for &byte in text {
+            escaped.push(is_escaped);
+            is_escaped = byte == b'\\' && !is_escaped;
+        }
+        let each = text.iter().copied().zip(escaped).collect::<Vec<_>>();
+        let bits = |block: &[(u8, bool)], is: &dyn Fn(u8, bool) -> bool| -> u64 {
+            block.iter().enumerate().map(|(at, &(byte, escaped))| u64::from(is(byte, escaped)) << at).sum()
+        };
+        each.chunks(BLOCK)
+            .map(|block| Marks {
+                quotes: bits(block, &|byte, escaped| byte == b'"' && !escaped),
+                odd: bits(block, &|byte, escaped| byte < 0x20 || escaped && !b"\"\\nrt".contains(&byte)),
+                high: bits(block, &|byte, _| byte >= 0x80),
+            })
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn every_kind_of_instruction_finds_the_same(block in bytes(BLOCK..BLOCK + 1), carry: bool) {
+            let block: Block = block.try_into().unwrap();
+            let expected = Found {
+                quotes: mask(&block, |byte| byte == b'"'),
+                backslashes: mask(&block, |byte| byte == b'\\'),
+                controls: mask(&block, |byte| byte < 0x20),
+                letters: mask(&block, |byte| b"nrt".contains(&byte)),
+                high: mask(&block, |byte| byte >= 0x80),
+            };
+            let (mut after, mut marks) = (carry, [Marks::default()]);
+            portable::mark(&[block], &mut after, &mut marks);
+            let mut expected_after = carry;
+            prop_assert_eq!(marks[0], expected.marks(&mut expected_after));
+            prop_assert_eq!(after, expected_after);
+            #[cfg(target_arch = "x86_64")]
+            for way in vector::ways() {
+                let (mut after, mut by_it) = (carry, [Marks::default()]);
+                way(&[block], &mut after, &mut by_it);
+                prop_assert_eq!((by_it, after), (marks, expected_after));
+            }
+        }
+
+        #[test]
+        fn marks_do_not_depend_on_the_pieces(text in bytes(0..300), cuts in prop::collection::vec(0_usize..300, 0..5), dropped in 0_usize..4) {
+            let expected = expected(&text);
+            let (mut marker, mut marks, mut gone) = (Marker::default(), Vec::new(), 0);
+            let mut cuts = cuts.into_iter().filter(|&cut| cut < text.len()).chain([text.len()]).collect::<Vec<_>>();
+            cuts.sort_unstable();
+            for cut in cuts {
+                marker.mark(&text[gone..cut], &mut marks);
+                let count = (dropped * BLOCK).min((cut - gone) / BLOCK * BLOCK);
+                prop_assert_eq!(&marks[..count / BLOCK], &expected[gone / BLOCK..][..count / BLOCK]);
+                marker.drop_front(count, &mut marks);
+                gone += count;
+            }
+            prop_assert_eq!(&marks, &expected[gone / BLOCK..]);
+        }
+
+        #[test]
+        fn utf8_is_checked_as_a_whole(text in bytes(0..300), is_utf8: bool, from in 0_usize..100, length in 0_usize..300) {
+            let text = if is_utf8 { String::from_utf8_lossy(&text).into_owned().into_bytes() } else { text };
+            let marked = Marked::new(&text);
+            let range = from.min(text.len())..(from + length).min(text.len());
+            let found = marked.text().part(range.clone()).first_not_utf8();
+            prop_assert_eq!(found, str::from_utf8(&text[range]).err().map(|error| error.valid_up_to()));
+        }
+
+        #[test]
+        fn strings_and_lines_end_where_they_do(text in bytes(0..300), start in 0_usize..200, from in 0_usize..100) {
+            let marked = Marked::new(&text);
+            let start = start.min(text.len());
+            let part = marked.text().part(start..text.len());
+            let from = from.min(text.len() - start);
+            let expected = expected(&text);
+            let is = |mask: fn(&Marks) -> u64, at: usize| mask(&expected[at / BLOCK]) >> (at % BLOCK) & 1 == 1;
+            let quote = (start + from..text.len()).find(|&at| is(|marks| marks.quotes, at));
+            let end = part.string_end(from);
+            prop_assert_eq!(end.quote, quote.map(|at| at - start));
+            let odd = (start + from..quote.unwrap_or(text.len())).filter(|&at| is(|marks| marks.odd, at)).collect::<Vec<_>>();
+            prop_assert_eq!(end.is_odd, !odd.is_empty());
+            let until = end.quote.unwrap_or(part.bytes().len());
+            prop_assert_eq!(part.odd(from, until).map(|at| at + start).collect::<Vec<_>>(), odd);
+            let lf = text[start..].iter().position(|&byte| byte == b'\n').map(|at| at + start);
+            prop_assert_eq!(find_lf(&text, &marked.marks, start), lf);
+        }
+    }
+}
