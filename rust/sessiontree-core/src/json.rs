@@ -6,28 +6,52 @@
 //! ends, so grammar and decoding are separate matters.
 
 use std::borrow::Cow;
+use std::num::NonZeroU32;
 use std::ops::Range;
 
 use crate::marks::{StringEnd, Text};
 
-/// A stretch of a line; `u32`, because a line ends at 512 MiB (`lines::MAX_LINE`).
+/// A value's stretch of a line, which is never empty; `u32`, because a line ends at 512 MiB (`lines::MAX_LINE`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
+    /// With [`ESCAPED`] in it.
     start: u32,
-    end: u32,
+    end: NonZeroU32,
 }
 
-impl Span {
-    pub(crate) const EMPTY: Self = Self { start: 0, end: 0 };
+/// Marks the span of a string that holds a backslash.
+const ESCAPED: u32 = 1 << 31;
 
-    #[expect(clippy::cast_possible_truncation, reason = "a line is far shorter than 4 GiB")]
+impl Span {
+    #[expect(clippy::cast_possible_truncation, reason = "a line is far shorter than 2 GiB")]
     fn new(start: usize, end: usize) -> Self {
-        Self { start: start as u32, end: end as u32 }
+        Self { start: start as u32, end: NonZeroU32::new(end as u32).unwrap_or(NonZeroU32::MIN) }
+    }
+
+    fn of_string(start: usize, end: usize, is_escaped: bool) -> Self {
+        let mut span = Self::new(start, end);
+        span.start |= if is_escaped { ESCAPED } else { 0 };
+        span
     }
 
     /// The bytes it names of the line it was made from.
     pub(crate) fn of(self, line: &[u8]) -> &[u8] {
-        &line[self.start as usize..self.end as usize]
+        &line[self.range()]
+    }
+
+    /// The text of a string, decoded as [`text`] has it.
+    pub(crate) fn text(self, line: &[u8]) -> Cow<'_, str> {
+        if self.start & ESCAPED == 0 {
+            let inner = &line[self.start() + 1..self.end() - 1];
+            return str::from_utf8(inner).map_or_else(|_| String::from_utf8_lossy(inner), Cow::Borrowed);
+        }
+        text(self.of(line))
+    }
+
+    /// The bytes of a string, escapes resolved: what to compare with words of plain ASCII.
+    pub(crate) fn word(self, line: &[u8]) -> Cow<'_, [u8]> {
+        let inner = &line[self.start() + 1..self.end() - 1];
+        if self.start & ESCAPED == 0 { Cow::Borrowed(inner) } else { Cow::Owned(unescape(inner)) }
     }
 
     pub(crate) fn range(self) -> Range<usize> {
@@ -35,11 +59,11 @@ impl Span {
     }
 
     pub(crate) fn start(self) -> usize {
-        self.start as usize
+        (self.start & !ESCAPED) as usize
     }
 
     pub(crate) fn end(self) -> usize {
-        self.end as usize
+        self.end.get() as usize
     }
 }
 
@@ -50,30 +74,44 @@ pub(crate) struct Flaw {
     pub(crate) what: &'static str,
 }
 
+/// A fault was found; the scanner knows which ([`Scanner::flaw`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Faulty;
+
 /// What kind of container each level of nesting is, a bit a level: a line may be nested as deep as it is long.
 #[derive(Debug, Default)]
 pub(crate) struct Nesting {
-    bits: Vec<u64>,
     depth: usize,
+    /// The innermost levels, the lowest bit being the innermost; 64 of them at the most.
+    inner: u64,
+    /// The levels around those, 64 a word.
+    outer: Vec<u64>,
 }
 
 impl Nesting {
+    fn clear(&mut self) {
+        self.depth = 0;
+        self.outer.clear();
+    }
+
     fn push(&mut self, is_object: bool) {
-        let (word, bit) = (self.depth / 64, self.depth % 64);
-        if word == self.bits.len() {
-            self.bits.push(0);
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.outer.push(self.inner);
         }
-        self.bits[word] = self.bits[word] & !(1 << bit) | u64::from(is_object) << bit;
+        self.inner = self.inner << 1 | u64::from(is_object);
         self.depth += 1;
     }
 
     fn pop(&mut self) {
+        self.inner >>= 1;
         self.depth -= 1;
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.inner = self.outer.pop().unwrap_or_default();
+        }
     }
 
     fn in_object(&self) -> bool {
-        let top = self.depth - 1;
-        self.bits[top / 64] >> (top % 64) & 1 == 1
+        self.inner & 1 == 1
     }
 }
 
@@ -84,18 +122,30 @@ pub(crate) struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
     nesting: &'a mut Nesting,
+    flaw: Option<Flaw>,
     has_surrogates: bool,
+    not_utf8: Option<usize>,
 }
 
 impl<'a> Scanner<'a> {
     pub(crate) fn new(text: Text<'a>, nesting: &'a mut Nesting) -> Self {
-        nesting.depth = 0;
-        Self { text, bytes: text.bytes(), at: 0, nesting, has_surrogates: false }
+        nesting.clear();
+        Self { text, bytes: text.bytes(), at: 0, nesting, flaw: None, has_surrogates: false, not_utf8: None }
     }
 
     /// Whether a string that was passed escapes a surrogate, be it half of a pair.
     pub(crate) fn has_surrogates(&self) -> bool {
         self.has_surrogates
+    }
+
+    /// Where the strings that were passed are no UTF-8 for the first time.
+    pub(crate) fn not_utf8(&self) -> Option<usize> {
+        self.not_utf8
+    }
+
+    /// What is wrong, if anything is.
+    pub(crate) fn flaw(&self) -> Option<Flaw> {
+        self.flaw
     }
 
     /// The byte ahead.
@@ -111,13 +161,20 @@ impl<'a> Scanner<'a> {
     }
 
     /// A complaint about the byte ahead.
-    pub(crate) fn flaw(&self, what: &'static str) -> Flaw {
-        let what = if self.at < self.bytes.len() { what } else { "the record is cut off" };
-        Flaw { at: self.at, what }
+    #[cold]
+    pub(crate) fn complain(&mut self, what: &'static str) -> Faulty {
+        self.complain_at(self.at, what)
+    }
+
+    #[cold]
+    fn complain_at(&mut self, at: usize, what: &'static str) -> Faulty {
+        let what = if at < self.bytes.len() { what } else { "the record is cut off" };
+        self.flaw = Some(Flaw { at, what });
+        Faulty
     }
 
     /// Checks the value ahead, whatever it is, and passes it.
-    pub(crate) fn value(&mut self) -> Result<Span, Flaw> {
+    pub(crate) fn value(&mut self) -> Result<Span, Faulty> {
         let (start, floor) = (self.at, self.nesting.depth);
         loop {
             match self.peek() {
@@ -143,7 +200,7 @@ impl<'a> Scanner<'a> {
                 Some(b't') => self.literal(b"true")?,
                 Some(b'f') => self.literal(b"false")?,
                 Some(b'n') => self.literal(b"null")?,
-                _ => return Err(self.flaw("expected a value")),
+                _ => return Err(self.complain("expected a value")),
             }
             if self.close(floor)? {
                 return Ok(Span::new(start, self.at));
@@ -151,8 +208,22 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// Checks the value ahead and passes it; None unless it is a string.
+    pub(crate) fn string_value(&mut self) -> Result<Option<Span>, Faulty> {
+        if self.peek() == Some(b'"') {
+            return self.string().map(Some);
+        }
+        self.value().map(|_| None)
+    }
+
+    /// Checks the value ahead and passes it; None if it is null.
+    pub(crate) fn value_but_null(&mut self) -> Result<Option<Span>, Faulty> {
+        let is_null = self.peek() == Some(b'n');
+        self.value().map(|span| (!is_null).then_some(span))
+    }
+
     /// After a value: passes the ends of containers down to level `floor`. False if another value follows first.
-    fn close(&mut self, floor: usize) -> Result<bool, Flaw> {
+    fn close(&mut self, floor: usize) -> Result<bool, Faulty> {
         while self.nesting.depth > floor {
             self.space();
             match (self.nesting.in_object(), self.peek()) {
@@ -168,8 +239,8 @@ impl<'a> Scanner<'a> {
                     }
                     return Ok(false);
                 }
-                (true, _) => return Err(self.flaw("expected ',' or '}'")),
-                (false, _) => return Err(self.flaw("expected ',' or ']'")),
+                (true, _) => return Err(self.complain("expected ',' or '}'")),
+                (false, _) => return Err(self.complain("expected ',' or ']'")),
             }
         }
         Ok(true)
@@ -178,23 +249,17 @@ impl<'a> Scanner<'a> {
     /// Steps into the object ahead: `member` is called at each value, with its key decoded, and must pass the value.
     pub(crate) fn object(
         &mut self,
-        mut member: impl FnMut(&mut Self, &[u8]) -> Result<(), Flaw>,
-    ) -> Result<Span, Flaw> {
+        mut member: impl FnMut(&mut Self, &[u8]) -> Result<(), Faulty>,
+    ) -> Result<Span, Faulty> {
         let line = self.bytes;
-        self.members(|scanner, key| {
-            let key = key.of(line);
-            match &key[1..key.len() - 1] {
-                plain if !plain.contains(&b'\\') => member(scanner, plain),
-                _ => member(scanner, text(key).as_bytes()),
-            }
-        })
+        self.members(|scanner, key| member(scanner, &key.word(line)))
     }
 
     /// As [`Self::object`], with the key as it stands, quotes included.
     pub(crate) fn members(
         &mut self,
-        mut member: impl FnMut(&mut Self, Span) -> Result<(), Flaw>,
-    ) -> Result<Span, Flaw> {
+        mut member: impl FnMut(&mut Self, Span) -> Result<(), Faulty>,
+    ) -> Result<Span, Faulty> {
         let start = self.at;
         self.at += 1;
         self.space();
@@ -209,14 +274,14 @@ impl<'a> Scanner<'a> {
                 return Ok(Span::new(start, self.at));
             }
             if !self.eat(b',') {
-                return Err(self.flaw("expected ',' or '}'"));
+                return Err(self.complain("expected ',' or '}'"));
             }
             self.space();
         }
     }
 
     /// Steps into the array ahead: `element` is called at each value, and must pass it.
-    pub(crate) fn array(&mut self, mut element: impl FnMut(&mut Self) -> Result<(), Flaw>) -> Result<Span, Flaw> {
+    pub(crate) fn array(&mut self, mut element: impl FnMut(&mut Self) -> Result<(), Faulty>) -> Result<Span, Faulty> {
         let start = self.at;
         self.at += 1;
         self.space();
@@ -230,7 +295,7 @@ impl<'a> Scanner<'a> {
                 return Ok(Span::new(start, self.at));
             }
             if !self.eat(b',') {
-                return Err(self.flaw("expected ',' or ']'"));
+                return Err(self.complain("expected ',' or ']'"));
             }
             self.space();
         }
@@ -243,63 +308,63 @@ impl<'a> Scanner<'a> {
     }
 
     /// Passes a key, its colon and the white space up to the value. The span is the key's, quotes included.
-    fn key(&mut self) -> Result<Span, Flaw> {
+    fn key(&mut self) -> Result<Span, Faulty> {
         if self.peek() != Some(b'"') {
-            return Err(self.flaw("expected a key in quotes"));
+            return Err(self.complain("expected a key in quotes"));
         }
         let key = self.string()?;
         self.space();
         if !self.eat(b':') {
-            return Err(self.flaw("expected ':'"));
+            return Err(self.complain("expected ':'"));
         }
         self.space();
         Ok(key)
     }
 
     /// Passes the string ahead. The span has its quotes.
-    fn string(&mut self) -> Result<Span, Flaw> {
+    fn string(&mut self) -> Result<Span, Faulty> {
         let start = self.at;
-        let StringEnd { quote, is_odd } = self.text.string_end(start + 1);
+        let StringEnd { quote, is_odd, is_escaped, is_high } = self.text.string_end(start + 1);
         if is_odd {
             self.check_odd(start + 1, quote.unwrap_or(self.bytes.len()))?;
         }
         let Some(quote) = quote else {
             self.at = self.bytes.len();
-            return Err(self.flaw("the string has no end"));
+            return Err(self.complain("the string has no end"));
         };
+        if is_high && self.not_utf8.is_none() {
+            self.not_utf8 = self.text.part(start..quote).first_not_utf8().map(|at| start + at);
+        }
         self.at = quote + 1;
-        Ok(Span::new(start, self.at))
+        Ok(Span::of_string(start, self.at, is_escaped))
     }
 
     /// Checks what is odd in a string: escaped bytes, and control characters, which may not be there.
     #[cold]
-    fn check_odd(&mut self, from: usize, until: usize) -> Result<(), Flaw> {
-        for at in self.text.odd(from, until) {
-            match &self.bytes[at..until] {
-                [0..0x20, ..] => return Err(self.flaw_at(at, "a control character stands inside a string")),
-                [b'/' | b'b' | b'f', ..] => {}
-                [b'u', digits @ ..] => self.check_digits(at + 1, digits)?,
-                _ => return Err(self.flaw_at(at, "no such escape")),
+    fn check_odd(&mut self, from: usize, until: usize) -> Result<(), Faulty> {
+        let (text, bytes) = (self.text, self.bytes);
+        text.for_odd(from, until, |at| match &bytes[at..until] {
+            [b'u', digits @ ..] => self.check_digits(at + 1, digits),
+            [b'/' | b'b' | b'f', ..] => Ok(()),
+            [0..0x20, ..] => Err(self.complain_at(at, "a control character stands inside a string")),
+            _ => Err(self.complain_at(at, "no such escape")),
+        })
+    }
+
+    fn check_digits(&mut self, at: usize, digits: &[u8]) -> Result<(), Faulty> {
+        match digits {
+            [a, b, c, d, ..] if [a, b, c, d].into_iter().all(u8::is_ascii_hexdigit) => {
+                self.has_surrogates |= matches!((a, b), (b'd' | b'D', b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F'));
+                Ok(())
+            }
+            _ => {
+                let count = digits.iter().take_while(|digit| digit.is_ascii_hexdigit()).count();
+                Err(self.complain_at(at + count, "expected four hex digits after \\u"))
             }
         }
-        Ok(())
     }
 
-    fn check_digits(&mut self, at: usize, digits: &[u8]) -> Result<(), Flaw> {
-        let count = digits.iter().take(4).take_while(|digit| digit.is_ascii_hexdigit()).count();
-        if count < 4 {
-            return Err(self.flaw_at(at + count, "expected four hex digits after \\u"));
-        }
-        self.has_surrogates |= matches!(digits, [b'd' | b'D', b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F', ..]);
-        Ok(())
-    }
-
-    fn flaw_at(&mut self, at: usize, what: &'static str) -> Flaw {
-        self.at = at;
-        self.flaw(what)
-    }
-
-    fn number(&mut self) -> Result<(), Flaw> {
+    fn number(&mut self) -> Result<(), Faulty> {
         self.eat(b'-');
         if !self.eat(b'0') {
             self.digits()?;
@@ -314,16 +379,16 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn digits(&mut self) -> Result<(), Flaw> {
+    fn digits(&mut self) -> Result<(), Faulty> {
         let run = self.bytes[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         self.at += run;
-        if run == 0 { Err(self.flaw("expected a digit")) } else { Ok(()) }
+        if run == 0 { Err(self.complain("expected a digit")) } else { Ok(()) }
     }
 
-    fn literal(&mut self, word: &[u8]) -> Result<(), Flaw> {
+    fn literal(&mut self, word: &[u8]) -> Result<(), Faulty> {
         for &byte in word {
             if !self.eat(byte) {
-                return Err(self.flaw("expected a value"));
+                return Err(self.complain("expected a value"));
             }
         }
         Ok(())
@@ -344,12 +409,6 @@ pub(crate) fn number(raw: &[u8]) -> Option<f64> {
         return Some(whole as f64);
     }
     matches!(raw.first(), Some(b'-' | b'0'..=b'9')).then(|| str::from_utf8(raw).ok()?.parse().ok())?
-}
-
-/// The bytes of a scanned string, escapes resolved: what to compare with words of plain ASCII.
-pub(crate) fn word(raw: &[u8]) -> Cow<'_, [u8]> {
-    let inner = &raw[1..raw.len() - 1];
-    if inner.contains(&b'\\') { Cow::Owned(unescape(inner)) } else { Cow::Borrowed(inner) }
 }
 
 /// The text of a scanned string: escapes resolved, U+FFFD for lone surrogates and for what is no UTF-8.
@@ -427,14 +486,18 @@ mod tests {
     use crate::marks::Marked;
     use proptest::prelude::*;
 
-    fn check(text: &[u8]) -> Result<(), Flaw> {
+    fn check(text: &[u8]) -> Result<(), &'static str> {
         let mut nesting = Nesting::default();
         let marked = Marked::new(text);
         let mut scanner = Scanner::new(marked.text(), &mut nesting);
         scanner.space();
-        scanner.value()?;
+        let value = scanner.value();
         scanner.space();
-        if scanner.peek().is_none() { Ok(()) } else { Err(scanner.flaw("left over")) }
+        match scanner.flaw() {
+            Some(flaw) => Err(flaw.what),
+            None if value.is_ok() && scanner.peek().is_none() => Ok(()),
+            None => Err("left over"),
+        }
     }
 
     #[test]
@@ -480,7 +543,7 @@ mod tests {
     fn nesting_costs_no_stack() {
         let deep = [b"[".repeat(1_000_000), b"]".repeat(1_000_000)].concat();
         assert_eq!(check(&deep), Ok(()));
-        assert_eq!(check(&deep[..1_500_000]).unwrap_err().what, "the record is cut off");
+        assert_eq!(check(&deep[..1_500_000]).unwrap_err(), "the record is cut off");
     }
 
     #[test]

@@ -71,8 +71,8 @@ impl<'b, R: Read> Lines<'b, R> {
         buffer.bytes.truncate(BLOCK);
         buffer.bytes.shrink_to_fit();
         buffer.bytes.resize(BLOCK, 0);
-        buffer.marks.clear();
-        buffer.marks.shrink_to(BLOCK / marks::BLOCK);
+        buffer.marks.truncate(BLOCK / marks::BLOCK);
+        buffer.marks.shrink_to_fit();
         let Buffer { bytes, marks } = buffer;
         let marker = Marker::default();
         Self { source, bytes, marks, marker, max_line: MAX_LINE, start: 0, end: 0, place, ended: false }
@@ -108,7 +108,7 @@ impl<'b, R: Read> Lines<'b, R> {
     fn find_end(&mut self) -> io::Result<Option<usize>> {
         let mut searched = 0;
         loop {
-            if let Some(at) = find_lf(self.bytes, self.marks, self.start + searched) {
+            if let Some(at) = find_lf(&self.bytes[..self.end], self.marks, self.start + searched) {
                 return Ok(Some(at - self.start).filter(|&length| length <= self.max_line));
             }
             searched = self.end - self.start;
@@ -125,7 +125,7 @@ impl<'b, R: Read> Lines<'b, R> {
     fn skip_long(&mut self) -> io::Result<Line<'_>> {
         let mut passed = 0;
         loop {
-            let found = find_lf(self.bytes, self.marks, self.start);
+            let found = find_lf(&self.bytes[..self.end], self.marks, self.start);
             let after = found.map_or(self.end, |at| at + 1);
             passed += after - self.start;
             self.start = after;

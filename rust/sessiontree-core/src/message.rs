@@ -1,6 +1,8 @@
 //! What the algorithms read of a message, whatever program wrote it.
 
-use crate::json::{Span, text};
+use crate::json::{Faulty, Nesting, Scanner, Span, for_pieces, is_string};
+use crate::marks::Text;
+use crate::usage;
 
 /// Who speaks. The algorithms tell these apart; all others are alike to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,31 +39,21 @@ impl Role {
 }
 
 /// Where the parts of a message stand in its line. What is missing or of a wrong type is None.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Message {
     /// The message itself.
-    pub(crate) span: Span,
+    pub(crate) object: Span,
     /// None unless it is a string.
     pub(crate) role: Option<Role>,
-    /// Whether its content is a string or a list.
-    pub(crate) has_content: bool,
-    /// Its string content, or the texts of its text blocks.
-    pub(crate) texts: Vec<Span>,
+    /// A string or a list.
+    pub(crate) content: Option<Span>,
     pub(crate) timestamp: Option<Span>,
+    pub(crate) usage: Option<usage::Raw>,
     /// Of any type but null.
-    pub(crate) usage: Option<Span>,
-    /// A tool result's `details.modelUsage`, of any type.
-    pub(crate) model_usage: Option<Span>,
+    pub(crate) details: Option<Span>,
     pub(crate) provider: Option<Span>,
     pub(crate) model: Option<Span>,
     pub(crate) response_id: Option<Span>,
-    /// The role as it stands there.
-    pub(crate) role_name: Option<Span>,
-    pub(crate) stop_reason: Option<Span>,
-    pub(crate) tool_call_id: Option<Span>,
-    pub(crate) tool_name: Option<Span>,
-    /// Of any type but null.
-    pub(crate) is_error: Option<Span>,
 }
 
 impl Message {
@@ -70,14 +62,47 @@ impl Message {
     }
 
     /// The text: the string content, or the text blocks joined by one blank. Empty when it has none.
-    pub(crate) fn text(&self, line: &[u8]) -> String {
+    pub(crate) fn text(&self, line: Text<'_>, nesting: &mut Nesting) -> String {
         let mut joined = String::new();
-        for (index, span) in self.texts.iter().enumerate() {
-            if index > 0 {
-                joined.push(' ');
-            }
-            joined.push_str(&text(span.of(line)));
-        }
+        self.for_pieces(line, nesting, |piece| joined.push_str(piece));
         joined
     }
+
+    /// Calls `each` with the pieces that make up the text.
+    pub(crate) fn for_pieces(&self, line: Text<'_>, nesting: &mut Nesting, mut each: impl FnMut(&str)) {
+        let Some(content) = self.content.map(|span| line.part(span.range())) else { return };
+        if is_string(content.bytes()) {
+            for_pieces(content.bytes(), each);
+            return;
+        }
+        let mut is_first = true;
+        let walked = Scanner::new(content, nesting).array(|scanner| {
+            if let Some(words) = text_block(scanner, content.bytes())? {
+                if !std::mem::take(&mut is_first) {
+                    each(" ");
+                }
+                for_pieces(words.of(content.bytes()), &mut each);
+            }
+            Ok(())
+        });
+        debug_assert!(walked.is_ok(), "the line was scanned before");
+    }
+}
+
+/// The text of the block ahead; None if it is no text block.
+fn text_block(scanner: &mut Scanner<'_>, line: &[u8]) -> Result<Option<Span>, Faulty> {
+    if scanner.peek() != Some(b'{') {
+        scanner.value()?;
+        return Ok(None);
+    }
+    let (mut is_text, mut words) = (false, None);
+    scanner.object(|scanner, key| {
+        match key {
+            b"type" => is_text = scanner.string_value()?.is_some_and(|span| *span.word(line) == *b"text"),
+            b"text" => words = scanner.string_value()?,
+            _ => _ = scanner.value()?,
+        }
+        Ok(())
+    })?;
+    Ok(words.filter(|_| is_text))
 }

@@ -1,14 +1,18 @@
 //! Checked JSON text to other JSON text: members changed, everything else byte for byte.
 
-use crate::json::{Nesting, Scanner, Span, text};
-use crate::marks::Marked;
+use crate::json::{Nesting, Scanner, Span};
+use crate::marks::{Marked, Text};
 
 /// The values of some members of a checked object. Of a repeated key the last counts.
 pub(crate) fn find<const N: usize>(object: &[u8], keys: [&str; N]) -> [Option<Span>; N] {
+    find_in(Marked::new(object).text(), &mut Nesting::default(), keys)
+}
+
+/// As [`find`], of one that is marked.
+pub(crate) fn find_in<const N: usize>(object: Text<'_>, nesting: &mut Nesting, keys: [&str; N]) -> [Option<Span>; N] {
     let mut found = [None; N];
-    let (marked, mut nesting) = (Marked::new(object), Nesting::default());
     // What has been checked cannot fail; of what was not, the members up to the fault are found.
-    _ = Scanner::new(marked.text(), &mut nesting).object(|scanner, key| {
+    _ = Scanner::new(object, nesting).object(|scanner, key| {
         let value = scanner.value()?;
         if let Some(at) = keys.iter().position(|wanted| wanted.as_bytes() == key) {
             found[at] = Some(value);
@@ -88,7 +92,7 @@ fn members(object: &[u8], changes: &[(&str, Change<'_>)]) -> Vec<Member> {
     let mut members = Vec::new();
     _ = Scanner::new(marked.text(), &mut nesting).members(|scanner, key| {
         let value = scanner.value()?;
-        let name = text(key.of(object));
+        let name = key.text(object);
         let change = changes.iter().position(|(wanted, _)| *wanted == name);
         members.push(Member { start: key.start(), value: value.start(), end: value.end(), change });
         Ok(())
@@ -151,6 +155,7 @@ fn surrogate(escape: &[u8]) -> Option<Surrogate> {
 mod tests {
     use super::Change::{Remove, Set};
     use super::*;
+    use crate::json::text;
 
     #[test]
     fn members_change_and_nothing_else_does() {

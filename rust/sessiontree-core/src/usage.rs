@@ -10,7 +10,7 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 use uuid::Uuid;
 
 use crate::error::excerpt;
-use crate::json::{Flaw, Nesting, Scanner, number};
+use crate::json::{Faulty, Nesting, Scanner, Span, number};
 use crate::marks::Text;
 
 /// Under what records stand that name no model.
@@ -196,20 +196,101 @@ impl Ledger {
 /// A number that does not count, and why: `usage.cost.total: -1 is negative`.
 pub(crate) type OnOdd<'a> = &'a mut dyn FnMut(String);
 
-/// Reads a `usage` value: None, and a complaint, where it is no object.
-pub(crate) fn read(raw: Text<'_>, nesting: &mut Nesting, odd: OnOdd<'_>) -> Option<Numbers> {
-    if raw.bytes().first() == Some(&b'{') {
-        return Some(read_object(raw, nesting, "usage", odd));
+/// The fields of a usage object, in the order of [`Tokens`], and last its cost.
+const FIELDS: [&str; 6] = ["input", "output", "cacheRead", "cacheWrite", "totalTokens", "cost"];
+
+/// The parts of a `cost`, of which only the last counts.
+const COST_PARTS: [&str; 5] = ["input", "output", "cacheRead", "cacheWrite", "total"];
+
+/// Where a value that should be a usage object has its numbers. Of a repeated key the last counts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Raw {
+    value: Span,
+    fields: [Option<Span>; FIELDS.len()],
+    cost_parts: [Option<Span>; COST_PARTS.len()],
+}
+
+impl Raw {
+    /// Passes the value ahead; None if it is null.
+    pub(crate) fn scan(scanner: &mut Scanner<'_>) -> Result<Option<Self>, Faulty> {
+        let (mut fields, mut cost_parts) = ([None; FIELDS.len()], [None; COST_PARTS.len()]);
+        if scanner.peek() != Some(b'{') {
+            let value = scanner.value_but_null()?;
+            return Ok(value.map(|value| Self { value, fields, cost_parts }));
+        }
+        let value = scanner.object(|scanner, key| {
+            let field = FIELDS.iter().position(|field| field.as_bytes() == key);
+            let value = if key == b"cost" && scanner.peek() == Some(b'{') {
+                cost_parts = [None; COST_PARTS.len()];
+                scanner.object(|scanner, key| {
+                    let part = COST_PARTS.iter().position(|part| part.as_bytes() == key);
+                    let value = scanner.value()?;
+                    if let Some(part) = part {
+                        cost_parts[part] = Some(value);
+                    }
+                    Ok(())
+                })?
+            } else {
+                scanner.value()?
+            };
+            if let Some(field) = field {
+                fields[field] = Some(value);
+            }
+            Ok(())
+        })?;
+        Ok(Some(Self { value, fields, cost_parts }))
     }
-    odd(format!("usage: expected an object, found {}", shown(raw)));
-    None
+
+    /// Its numbers: None, and a complaint, where it is no object.
+    pub(crate) fn read(&self, line: &[u8], odd: OnOdd<'_>) -> Option<Numbers> {
+        let raw = self.value.of(line);
+        if raw.first() == Some(&b'{') {
+            return Some(self.numbers(line, "usage", odd));
+        }
+        odd(format!("usage: expected an object, found {}", shown(raw)));
+        None
+    }
+
+    fn numbers(&self, line: &[u8], path: &str, odd: OnOdd<'_>) -> Numbers {
+        let of = |span: Option<Span>| Some(span?.of(line));
+        let [counts @ .., cost] = self.fields;
+        let mut numbers: [f64; FIELDS.len()] = Default::default();
+        for ((number, span), key) in numbers.iter_mut().zip(counts).zip(FIELDS) {
+            *number = counted(of(span), [path, key], odd);
+        }
+        let mut cost_parts = [0.0; COST_PARTS.len()];
+        match of(cost) {
+            Some(raw) if raw.first() != Some(&b'{') => {
+                odd(format!("{path}.cost: expected an object, found {}; counted as 0", shown(raw)));
+            }
+            _ => {
+                for ((number, span), key) in cost_parts.iter_mut().zip(self.cost_parts).zip(COST_PARTS) {
+                    *number = counted(of(span), [path, "cost", key], odd);
+                }
+            }
+        }
+        [.., numbers[FIELDS.len() - 1]] = cost_parts;
+        Numbers { tokens: numbers.into(), cost_parts }
+    }
+}
+
+/// Reads the `modelUsage` of a tool result's `details`.
+pub(crate) fn read_details(raw: Text<'_>, nesting: &mut Nesting, odd: OnOdd<'_>, found: &mut dyn FnMut(Numbers)) {
+    if let Some(value) = member(raw, b"modelUsage", nesting) {
+        read_model_usage(value, nesting, odd, found);
+    }
 }
 
 /// Reads a `details.modelUsage` value: one usage object, a list of them, or an object whose values are or hold such.
-pub(crate) fn read_model_usage(raw: Text<'_>, nesting: &mut Nesting, odd: OnOdd<'_>, found: &mut dyn FnMut(Numbers)) {
+fn read_model_usage(raw: Text<'_>, nesting: &mut Nesting, odd: OnOdd<'_>, found: &mut dyn FnMut(Numbers)) {
     // Values within the value that is walked are scanned with a nesting of their own.
     let mut inner = Nesting::default();
-    let mut read = |object: Text<'_>| found(read_object(object, &mut inner, "modelUsage", odd));
+    let mut read = |object: Text<'_>| {
+        let scanned = Raw::scan(&mut Scanner::new(object, &mut inner));
+        if let Ok(Some(raw)) = scanned {
+            found(raw.numbers(object.bytes(), "modelUsage", odd));
+        }
+    };
     match raw.bytes().first() {
         Some(b'{') if is_usage(raw, nesting) => read(raw),
         Some(b'{') => {
@@ -230,67 +311,23 @@ pub(crate) fn read_model_usage(raw: Text<'_>, nesting: &mut Nesting, odd: OnOdd<
     }
 }
 
-fn read_object(raw: Text<'_>, nesting: &mut Nesting, path: &str, odd: OnOdd<'_>) -> Numbers {
-    // The last of repeated keys counts, so nothing is said before the end of the object is known.
-    let [mut input, mut output, mut cache_read, mut cache_write, mut total_tokens, mut cost] = [None; 6];
-    for_members(raw, nesting, |key, value| match key {
-        b"input" => input = Some(value),
-        b"output" => output = Some(value),
-        b"cacheRead" => cache_read = Some(value),
-        b"cacheWrite" => cache_write = Some(value),
-        b"totalTokens" => total_tokens = Some(value),
-        b"cost" => cost = Some(value),
-        _ => {}
-    });
-    let mut tokens = Tokens {
-        input: counted(input, path, "input", odd),
-        output: counted(output, path, "output", odd),
-        cache_read: counted(cache_read, path, "cacheRead", odd),
-        cache_write: counted(cache_write, path, "cacheWrite", odd),
-        total_tokens: counted(total_tokens, path, "totalTokens", odd),
-        cost_total: 0.0,
-    };
-    let cost_parts = cost.map_or_else(Default::default, |cost| read_cost(cost, nesting, path, odd));
-    [.., tokens.cost_total] = cost_parts;
-    Numbers { tokens, cost_parts }
-}
-
-/// The parts of a `cost`, of which only the last counts.
-const COST_PARTS: [&str; 5] = ["input", "output", "cacheRead", "cacheWrite", "total"];
-
-fn read_cost(raw: Text<'_>, nesting: &mut Nesting, path: &str, odd: OnOdd<'_>) -> [f64; COST_PARTS.len()] {
-    if raw.bytes().first() != Some(&b'{') {
-        odd(format!("{path}.cost: expected an object, found {}; counted as 0", shown(raw)));
-        return Default::default();
-    }
-    let mut parts = [None; COST_PARTS.len()];
-    for_members(raw, nesting, |key, value| {
-        if let Some(index) = COST_PARTS.iter().position(|part| part.as_bytes() == key) {
-            parts[index] = Some(value);
-        }
-    });
-    let path = format!("{path}.cost");
-    std::array::from_fn(|index| counted(parts[index], &path, COST_PARTS[index], odd))
-}
-
 /// The number, if it counts; else 0, with a complaint unless it is missing.
-fn counted(raw: Option<Text<'_>>, path: &str, key: &str, odd: OnOdd<'_>) -> f64 {
+fn counted<const N: usize>(raw: Option<&[u8]>, path: [&str; N], odd: OnOdd<'_>) -> f64 {
     let Some(raw) = raw else { return 0.0 };
-    let why = match number(raw.bytes()) {
+    let why = match number(raw) {
         Some(number) if number < 0.0 => "is negative",
         Some(number) if number.is_infinite() => "is too large",
         Some(number) => return number + 0.0, // so that -0 is 0
         None => "is no number",
     };
-    odd(format!("{path}.{key}: {} {why}; counted as 0", shown(raw)));
+    odd(format!("{}: {} {why}; counted as 0", path.join("."), shown(raw)));
     0.0
 }
 
 /// A value as a complaint quotes it.
-fn shown(raw: Text<'_>) -> String {
+fn shown(raw: &[u8]) -> String {
     // More bytes than an excerpt can have characters: the rest need not be decoded.
-    let bytes = raw.bytes();
-    excerpt(&String::from_utf8_lossy(&bytes[..bytes.len().min(400)]))
+    excerpt(&String::from_utf8_lossy(&raw[..raw.len().min(400)]))
 }
 
 fn is_object(raw: &Text<'_>) -> bool {
@@ -347,7 +384,7 @@ fn for_elements<'a>(raw: Text<'a>, nesting: &mut Nesting, mut element: impl FnMu
 }
 
 fn for_members<'a>(raw: Text<'a>, nesting: &mut Nesting, mut member: impl FnMut(&[u8], Text<'a>)) {
-    let walked: Result<_, Flaw> = Scanner::new(raw, nesting).object(|scanner, key| {
+    let walked = Scanner::new(raw, nesting).object(|scanner, key| {
         member(key, raw.part(scanner.value()?.range()));
         Ok(())
     });
@@ -380,7 +417,10 @@ mod tests {
     fn odd_numbers_count_nothing_and_are_told() {
         let mut told = Vec::new();
         let raw = br#"{"input":-5,"output":"4","cacheRead":null,"cacheWrite":true,"totalTokens":1e400,"cost":0.5}"#;
-        let tokens = read(Marked::new(raw).text(), &mut Nesting::default(), &mut |odd| told.push(odd));
+        let marked = Marked::new(raw);
+        let mut nesting = Nesting::default();
+        let scanned = Raw::scan(&mut Scanner::new(marked.text(), &mut nesting)).unwrap().unwrap();
+        let tokens = scanned.read(raw, &mut |odd| told.push(odd));
         assert_eq!(tokens, Some(Numbers::default()));
         assert_eq!(told.len(), 6);
         assert_eq!(told[0], "usage.input: -5 is negative; counted as 0");

@@ -11,7 +11,7 @@ use super::migrate::FirstKept;
 use super::source::Source;
 use crate::context::Model;
 use crate::error::Result;
-use crate::json::{Span, is_string, text, word};
+use crate::json::{Span, is_string, text};
 use crate::message::Role;
 use crate::rewrite::{Change, changed, clean, find};
 
@@ -141,7 +141,7 @@ fn repaired(raw: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     let [role, own_content] = find(raw, ["role", "content"]);
-    let role = role.map(|role| role.of(raw)).filter(|role| is_string(role)).map(|role| Role::named(&word(role)));
+    let role = role.filter(|role| is_string(role.of(raw))).map(|role| Role::named(&role.word(raw)));
     let has_content = own_content.is_some_and(|own| content(own.of(raw)).is_some());
     match (role, has_content) {
         (None, false) => None,

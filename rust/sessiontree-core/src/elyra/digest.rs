@@ -38,7 +38,7 @@ impl Flags {
     pub(super) const IS_HOOK: Self = Self(1 << 4);
     /// It names a model, its provider and all.
     pub(super) const HAS_MODEL: Self = Self(1 << 5);
-    /// It holds usage records.
+    /// It may hold usage records.
     pub(super) const HAS_USAGE: Self = Self(1 << 6);
 
     pub(super) fn has(self, flag: Self) -> bool {
@@ -98,10 +98,10 @@ impl Digest {
     pub(super) fn of(entry: &Entry, intake: &Intake<'_>) -> Self {
         let line = intake.bytes();
         let message = entry.message.as_ref().filter(|_| entry.kind == Kind::Message);
-        let object = entry.span.of(line);
+        let object = entry.object.of(line);
         let mut row = Row {
             place: intake.place,
-            object: part(entry.span, 0, intake.indent),
+            object: part(entry.object, 0, intake.indent),
             message: Part::default(),
             timestamp_ms: time(line, entry),
             kind: entry.kind,
@@ -111,7 +111,7 @@ impl Digest {
         row.flags.set(Flags::HAS_USAGE, has_usage(entry));
         row.flags.set(Flags::HAS_MODEL, entry.kind == Kind::ModelChange && names_model(object));
         if let Some(message) = message {
-            row.add_message(message, entry.span);
+            row.add_message(message, entry.object);
         }
         let text_of = |span| id(line, span).map(|text| text.into_owned().into_boxed_str());
         Self {
@@ -141,11 +141,11 @@ impl Digest {
 impl Row {
     fn add_message(&mut self, message: &Message, object: Span) {
         // One that lacks only its role is passed on; one that lacks its content, too, is no message.
-        if message.role.is_some() || message.has_content {
-            self.message = part(message.span, object.start(), 0);
+        if message.role.is_some() || message.content.is_some() {
+            self.message = part(message.object, object.start(), 0);
         }
         let needs_content = message.role.is_some_and(|role| role.empty_content().is_some());
-        self.flags.set(Flags::LACKS_CONTENT, needs_content && !message.has_content);
+        self.flags.set(Flags::LACKS_CONTENT, needs_content && !message.content.is_some());
         self.flags.set(Flags::IS_SYSTEM, message.role == Some(Role::System));
         self.flags.set(Flags::IS_SPOKEN, message.is_spoken());
         self.flags.set(Flags::IS_HOOK, message.role == Some(Role::Hook));
@@ -165,7 +165,7 @@ fn names_model(object: &[u8]) -> bool {
 }
 
 fn extra(entry: &Entry, line: &[u8]) -> Option<Extra> {
-    let object = entry.span.of(line);
+    let object = entry.object.of(line);
     let string = |span: Option<Span>| Some(span?.of(object)).filter(|raw| is_string(raw)).map(text);
     match entry.kind {
         Kind::SessionInfo => Some(Extra::Name(name(line, entry))),

@@ -5,9 +5,10 @@
 
 use std::ops::ControlFlow;
 
-use crate::json::{Flaw, Nesting, Scanner, Span, is_string, word};
+use crate::json::{Faulty, Flaw, Nesting, Scanner, Span};
 use crate::marks::Text;
 use crate::message::{Message, Role};
+use crate::usage;
 
 /// The entry types of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -69,10 +70,10 @@ impl Kind {
 }
 
 /// What one object of a line says, as spans of that line.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     /// The object itself.
-    pub(crate) span: Span,
+    pub(crate) object: Span,
     pub(crate) kind: Kind,
     /// A string, perhaps empty.
     pub(crate) id: Option<Span>,
@@ -80,8 +81,7 @@ pub(crate) struct Entry {
     pub(crate) timestamp: Option<Span>,
     pub(crate) message: Option<Message>,
     pub(crate) name: Option<Span>,
-    /// Of any type but null.
-    pub(crate) usage: Option<Span>,
+    pub(crate) usage: Option<usage::Raw>,
     pub(crate) provider: Option<Span>,
     pub(crate) model: Option<Span>,
     pub(crate) response_id: Option<Span>,
@@ -101,6 +101,8 @@ pub(crate) struct Checked {
     pub(crate) first_at: usize,
     /// Whether any string on it escapes a surrogate, be it half of a pair.
     pub(crate) has_surrogates: bool,
+    /// Where the line is no UTF-8, if it is not.
+    pub(crate) not_utf8: Option<usize>,
 }
 
 /// Checks a whole line.
@@ -113,18 +115,27 @@ pub(crate) struct Checked {
 /// What is wrong with the line.
 pub(crate) fn check(line: Text<'_>, nesting: &mut Nesting) -> Result<Checked, Flaw> {
     let mut scanner = Scanner::new(line, nesting);
+    let checked = objects(line.bytes(), &mut scanner);
+    let (objects, first) = checked.map_err(|_| scanner.flaw().unwrap_or(Flaw { at: 0, what: "it cannot be read" }))?;
+    let (first_at, first) = first.ok_or(Flaw { at: 0, what: "the object has neither a type nor an id" })?;
+    let (has_surrogates, not_utf8) = (scanner.has_surrogates(), scanner.not_utf8());
+    Ok(Checked { objects, first, first_at, has_surrogates, not_utf8 })
+}
+
+/// How many objects there are, and the first entry among them with its number.
+fn objects(line: &[u8], scanner: &mut Scanner<'_>) -> Result<(usize, Option<(usize, Entry)>), Faulty> {
     let (mut objects, mut first) = (0, None);
     while objects == 0 || scanner.peek().is_some() {
         if scanner.peek() != Some(b'{') {
-            return Err(scanner.flaw(if objects == 0 { "expected an object" } else { "more stands after the object" }));
+            let what = if objects == 0 { "expected an object" } else { "more stands after the object" };
+            return Err(scanner.complain(what));
         }
-        let entry = entry(line.bytes(), &mut scanner)?;
+        let entry = entry(line, scanner)?;
         first = first.or(entry.map(|entry| (objects, entry)));
         objects += 1;
         scanner.space();
     }
-    let (first_at, first) = first.ok_or(Flaw { at: 0, what: "the object has neither a type nor an id" })?;
-    Ok(Checked { objects, first, first_at, has_surrogates: scanner.has_surrogates() })
+    Ok((objects, first))
 }
 
 impl Checked {
@@ -151,153 +162,77 @@ impl Checked {
     }
 }
 
-fn entry(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Entry>, Flaw> {
+fn entry(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Entry>, Faulty> {
     let mut kind = None;
-    let mut entry = Entry {
-        span: Span::EMPTY,
-        kind: Kind::Unknown,
-        id: None,
-        parent_id: None,
-        timestamp: None,
-        message: None,
-        name: None,
-        usage: None,
-        provider: None,
-        model: None,
-        response_id: None,
-        version: None,
-        cwd: None,
-        parent_session: None,
-    };
-    entry.span = scanner.object(|scanner, key| {
+    let [mut id, mut parent_id, mut timestamp, mut name, mut provider, mut model] = [None; 6];
+    let [mut response_id, mut version, mut cwd, mut parent_session] = [None; 4];
+    let (mut message, mut usage) = (None, None);
+    let object = scanner.object(|scanner, key| {
         match key {
-            b"message" => entry.message = message(line, scanner)?,
-            b"type" => kind = string(line, scanner)?,
-            b"id" => entry.id = string(line, scanner)?,
-            b"parentId" => entry.parent_id = string(line, scanner)?,
-            b"timestamp" => entry.timestamp = string(line, scanner)?,
-            b"name" => entry.name = string(line, scanner)?,
-            b"usage" => entry.usage = anything(line, scanner)?,
-            b"provider" => entry.provider = string(line, scanner)?,
-            b"model" => entry.model = string(line, scanner)?,
-            b"responseId" => entry.response_id = string(line, scanner)?,
-            b"version" => entry.version = anything(line, scanner)?,
-            b"cwd" => entry.cwd = string(line, scanner)?,
-            b"parentSession" => entry.parent_session = string(line, scanner)?,
+            b"message" => message = self::message(line, scanner)?,
+            b"type" => kind = scanner.string_value()?,
+            b"id" => id = scanner.string_value()?,
+            b"parentId" => parent_id = scanner.string_value()?,
+            b"timestamp" => timestamp = scanner.string_value()?,
+            b"name" => name = scanner.string_value()?,
+            b"usage" => usage = usage::Raw::scan(scanner)?,
+            b"provider" => provider = scanner.string_value()?,
+            b"model" => model = scanner.string_value()?,
+            b"responseId" => response_id = scanner.string_value()?,
+            b"version" => version = scanner.value_but_null()?,
+            b"cwd" => cwd = scanner.string_value()?,
+            b"parentSession" => parent_session = scanner.string_value()?,
             _ => _ = scanner.value()?,
         }
         Ok(())
     })?;
-    if let Some(kind) = kind {
-        entry.kind = Kind::named(&word(kind.of(line)));
+    if kind.is_none() && id.is_none() {
+        return Ok(None);
     }
-    Ok((kind.is_some() || entry.id.is_some()).then_some(entry))
+    let kind = kind.map_or(Kind::Unknown, |kind| Kind::named(&kind.word(line)));
+    Ok(Some(Entry {
+        object,
+        kind,
+        id,
+        parent_id,
+        timestamp,
+        message,
+        name,
+        usage,
+        provider,
+        model,
+        response_id,
+        version,
+        cwd,
+        parent_session,
+    }))
 }
 
-fn message(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Message>, Flaw> {
+fn message(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Message>, Faulty> {
     if scanner.peek() != Some(b'{') {
         scanner.value()?;
         return Ok(None);
     }
-    let mut message = Message {
-        span: Span::EMPTY,
-        role: None,
-        has_content: false,
-        texts: Vec::new(),
-        timestamp: None,
-        usage: None,
-        model_usage: None,
-        provider: None,
-        model: None,
-        response_id: None,
-        role_name: None,
-        stop_reason: None,
-        tool_call_id: None,
-        tool_name: None,
-        is_error: None,
-    };
-    message.span = scanner.object(|scanner, key| {
+    let (mut role, mut usage) = (None, None);
+    let [mut content, mut timestamp, mut details, mut provider, mut model, mut response_id] = [None; 6];
+    let object = scanner.object(|scanner, key| {
         match key {
-            b"content" => message.has_content = content(line, scanner, &mut message.texts)?,
-            b"role" => message.role_name = string(line, scanner)?,
-            b"timestamp" => message.timestamp = anything(line, scanner)?,
-            b"usage" => message.usage = anything(line, scanner)?,
-            b"details" => message.model_usage = model_usage(line, scanner)?,
-            b"provider" => message.provider = string(line, scanner)?,
-            b"model" => message.model = string(line, scanner)?,
-            b"responseId" => message.response_id = string(line, scanner)?,
-            b"stopReason" => message.stop_reason = string(line, scanner)?,
-            b"toolCallId" => message.tool_call_id = string(line, scanner)?,
-            b"toolName" => message.tool_name = string(line, scanner)?,
-            b"isError" => message.is_error = anything(line, scanner)?,
-            _ => _ = scanner.value()?,
-        }
-        Ok(())
-    })?;
-    message.role = message.role_name.map(|span| Role::named(&word(span.of(line))));
-    Ok(Some(message))
-}
-
-/// The texts of a content; false if it is neither a string nor a list.
-fn content(line: &[u8], scanner: &mut Scanner<'_>, texts: &mut Vec<Span>) -> Result<bool, Flaw> {
-    texts.clear();
-    match scanner.peek() {
-        Some(b'"') => texts.push(scanner.value()?),
-        Some(b'[') => {
-            scanner.array(|scanner| {
-                if scanner.peek() == Some(b'{') {
-                    texts.extend(text_block(line, scanner)?);
-                } else {
-                    scanner.value()?;
-                }
-                Ok(())
-            })?;
-        }
-        _ => {
-            scanner.value()?;
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-fn text_block(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Span>, Flaw> {
-    let (mut is_text, mut words) = (false, None);
-    scanner.object(|scanner, key| {
-        match key {
-            b"type" => is_text = string(line, scanner)?.is_some_and(|span| *word(span.of(line)) == *b"text"),
-            b"text" => words = string(line, scanner)?,
-            _ => _ = scanner.value()?,
-        }
-        Ok(())
-    })?;
-    Ok(words.filter(|_| is_text))
-}
-
-fn model_usage(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Span>, Flaw> {
-    let mut found = None;
-    if scanner.peek() == Some(b'{') {
-        scanner.object(|scanner, key| {
-            let value = anything(line, scanner)?;
-            if key == b"modelUsage" {
-                found = value;
+            b"content" => {
+                let is_one = matches!(scanner.peek(), Some(b'"' | b'['));
+                content = Some(scanner.value()?).filter(|_| is_one);
             }
-            Ok(())
-        })?;
-    } else {
-        scanner.value()?;
-    }
-    Ok(found)
-}
-
-/// Passes the value ahead; None unless it is a string.
-fn string(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Span>, Flaw> {
-    Ok(Some(scanner.value()?).filter(|span| is_string(span.of(line))))
-}
-
-/// Passes the value ahead; None if it is null.
-fn anything(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Span>, Flaw> {
-    Ok(Some(scanner.value()?).filter(|span| span.of(line) != b"null"))
+            b"role" => role = scanner.string_value()?.map(|role| Role::named(&role.word(line))),
+            b"timestamp" => timestamp = scanner.value_but_null()?,
+            b"usage" => usage = usage::Raw::scan(scanner)?,
+            b"details" => details = scanner.value_but_null()?,
+            b"provider" => provider = scanner.string_value()?,
+            b"model" => model = scanner.string_value()?,
+            b"responseId" => response_id = scanner.string_value()?,
+            _ => _ = scanner.value()?,
+        }
+        Ok(())
+    })?;
+    Ok(Some(Message { object, role, content, timestamp, usage, details, provider, model, response_id }))
 }
 
 #[cfg(test)]
@@ -316,7 +251,7 @@ mod tests {
         let message = first.message.as_ref().unwrap();
         assert_eq!((objects, first.kind, message.role), (1, Kind::Message, Some(Role::User)));
         assert_eq!(first.id.unwrap().of(line.as_bytes()), b"\"new\"");
-        assert_eq!(message.text(line.as_bytes()), "a");
+        assert_eq!(message.text(Marked::new(line.as_bytes()).text(), &mut Nesting::default()), "a");
     }
 
     #[test]

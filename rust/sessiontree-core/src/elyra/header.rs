@@ -3,7 +3,7 @@
 use super::entry::Entry;
 use super::intake::time;
 use super::migrate::version;
-use crate::json::{Span, text};
+use crate::json::Span;
 
 /// What the header says.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub struct Header {
 impl Header {
     /// None if the record has no id.
     pub(super) fn of(line: &[u8], entry: &Entry) -> Option<Self> {
-        let string = |span: Option<Span>| span.map(|span| text(span.of(line)).into_owned());
+        let string = |span: Option<Span>| span.map(|span| span.text(line).into_owned());
         Some(Self {
             id: string(entry.id)?,
             cwd: string(entry.cwd).unwrap_or_default(),

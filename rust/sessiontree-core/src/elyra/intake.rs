@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::entry::Entry;
 use super::index::NEVER;
 use crate::error::{DamageKind, Place, Reports, excerpt};
-use crate::json::{Nesting, Span, number, text};
+use crate::json::{Nesting, Span, number};
 use crate::marks::Text;
 use crate::message::Message;
 use crate::timestamp;
@@ -28,7 +28,7 @@ impl<'a> Intake<'a> {
     }
 
     pub(super) fn decoded(&self, span: Option<Span>) -> Option<Cow<'a, str>> {
-        Some(text(span?.of(self.bytes())))
+        Some(span?.text(self.bytes()))
     }
 }
 
@@ -45,17 +45,17 @@ pub(super) fn report_repeated(reports: &mut Reports, place: Place, id: &str) {
 
 /// The text of an id. An empty one is none.
 pub(super) fn id(line: &[u8], span: Option<Span>) -> Option<Cow<'_, str>> {
-    Some(text(span?.of(line))).filter(|id| !id.is_empty())
+    Some(span?.text(line)).filter(|id| !id.is_empty())
 }
 
 /// An entry's own time, in Unix milliseconds.
 pub(super) fn time(line: &[u8], entry: &Entry) -> Option<i64> {
-    timestamp::parse(&text(entry.timestamp?.of(line)))
+    timestamp::parse(&entry.timestamp?.text(line))
 }
 
 /// When a user or assistant message was sent, in Unix milliseconds: as it says itself, else as its entry says.
 pub(super) fn activity(line: &[u8], entry: &Entry, message: &Message) -> i64 {
-    if !message.is_spoken() || !message.has_content {
+    if !message.is_spoken() || message.content.is_none() {
         return NEVER;
     }
     let own = message.timestamp.and_then(|span| number(span.of(line))).and_then(timestamp::cut);
@@ -64,7 +64,7 @@ pub(super) fn activity(line: &[u8], entry: &Entry, message: &Message) -> i64 {
 
 /// The name that a `session_info` entry gives, trimmed as Python's `str.strip` trims; None if nothing is left.
 pub(super) fn name(line: &[u8], entry: &Entry) -> Option<String> {
-    let name = text(entry.name?.of(line));
+    let name = entry.name?.text(line);
     let name = name.trim_matches(|c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c));
     (!name.is_empty()).then(|| name.to_owned())
 }

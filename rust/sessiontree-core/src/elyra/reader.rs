@@ -48,7 +48,7 @@ impl LineReader {
         }
         match self.check(text, joined) {
             Ok(checked) => {
-                let is_utf8 = self.report(text, place, padded, checked.objects);
+                let is_utf8 = self.report(&checked, place, padded);
                 let is_clean = is_utf8 && !checked.has_surrogates;
                 let Self { nesting, reports } = self;
                 checked.try_for_each(text, |entry| {
@@ -75,19 +75,19 @@ impl LineReader {
     }
 
     /// Reports what is wrong with a line that is read all the same; tells whether it is UTF-8.
-    fn report(&mut self, line: Text<'_>, place: Place, padded: bool, objects: usize) -> bool {
+    fn report(&mut self, checked: &Checked, place: Place, padded: bool) -> bool {
+        let objects = checked.objects;
         if objects > 1 {
             let reason = || format!("{objects} records stand on one line; each is read");
             self.reports.add(DamageKind::Joined, place, reason);
         }
-        let not_utf8 = line.first_not_utf8();
         if padded {
             self.reports.add(DamageKind::Bytes, place, || "NULs stand around the record".to_owned());
-        } else if let Some(at) = not_utf8 {
+        } else if let Some(at) = checked.not_utf8 {
             let reason = || format!("not UTF-8 (column {}); read as U+FFFD", at + 1);
             self.reports.add(DamageKind::Bytes, place, reason);
         }
-        not_utf8.is_none()
+        checked.not_utf8.is_none()
     }
 }
 
@@ -151,8 +151,8 @@ impl Head {
     /// None if the record has no id.
     fn of(entry: &Entry, intake: &Intake<'_>) -> Option<Self> {
         let header = Header::of(intake.bytes(), entry)?;
-        let object = entry.span.of(intake.bytes()).to_owned();
-        let start = intake.place.offset + (intake.indent + entry.span.start()) as u64;
+        let object = entry.object.of(intake.bytes()).to_owned();
+        let start = intake.place.offset + (intake.indent + entry.object.start()) as u64;
         let span = start..start + object.len() as u64;
         Some(Self { header, object, span })
     }

@@ -70,12 +70,12 @@ impl Stretch {
         Some(id)
     }
 
-    fn add_message(&mut self, message: &Message, intake: &Intake<'_>) {
+    fn add_message(&mut self, message: &Message, intake: &mut Intake<'_>) {
         let is_first = self.first_message.is_none() && message.role == Some(Role::User);
         if !message.is_spoken() || !(is_first || self.all_text.is_some()) {
             return;
         }
-        let text = message.text(intake.bytes());
+        let text = message.text(intake.line, intake.nesting);
         if text.is_empty() {
             return;
         }

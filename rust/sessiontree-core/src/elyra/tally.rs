@@ -86,8 +86,8 @@ pub(super) fn for_each_record(
 /// Where an entry's usage records stand, and what tells whose they are.
 #[derive(Default)]
 pub(crate) struct UsageSpans {
-    usage: Option<Span>,
-    model_usage: Option<Span>,
+    usage: Option<usage::Raw>,
+    details: Option<Span>,
     pub(crate) provider: Option<Span>,
     pub(crate) model: Option<Span>,
     response_id: Option<Span>,
@@ -108,7 +108,7 @@ impl UsageSpans {
             },
             (Kind::Message, Some((message, Some(Role::ToolResult)))) => Self {
                 usage: message.usage,
-                model_usage: message.model_usage,
+                details: message.details,
                 response_id: message.response_id,
                 ..Self::default()
             },
@@ -124,7 +124,7 @@ impl UsageSpans {
             },
             _ => return None,
         };
-        (spans.usage.is_some() || spans.model_usage.is_some()).then_some(Self { timestamp: entry.timestamp, ..spans })
+        (spans.usage.is_some() || spans.details.is_some()).then_some(Self { timestamp: entry.timestamp, ..spans })
     }
     /// Calls `each` with every record of the entry, whose id is `id`; reports numbers that do not count.
     pub(crate) fn for_each(
@@ -141,12 +141,12 @@ impl UsageSpans {
         let holder = keys.holder(response_id.as_deref(), id.map(|id| (id, time.as_deref())));
         let mut odd = |reason| reports.add(DamageKind::Value, *place, || reason);
         let mut found = |number, numbers: Numbers| each(&numbers, keys.identity(holder, &numbers, number));
-        if let Some(numbers) = self.usage.and_then(|span| usage::read(line.part(span.range()), nesting, &mut odd)) {
+        if let Some(numbers) = self.usage.and_then(|usage| usage.read(line.bytes(), &mut odd)) {
             found(0, numbers);
         }
-        if let Some(span) = self.model_usage {
+        if let Some(span) = self.details {
             let mut number = 0;
-            usage::read_model_usage(line.part(span.range()), nesting, &mut odd, &mut |numbers| {
+            usage::read_details(line.part(span.range()), nesting, &mut odd, &mut |numbers| {
                 number += 1;
                 found(number, numbers);
             });

@@ -37,7 +37,7 @@ pub(crate) struct Visit<'a, 'l> {
 impl Visit<'_, '_> {
     /// Where the entry's object starts in the file.
     pub(crate) fn offset(&self) -> u64 {
-        self.intake.place.offset + (self.intake.indent + self.entry.span.start()) as u64
+        self.intake.place.offset + (self.intake.indent + self.entry.object.start()) as u64
     }
 
     /// The entry's own time, in Unix milliseconds.

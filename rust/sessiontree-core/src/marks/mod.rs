@@ -22,7 +22,10 @@ type Block = [u8; BLOCK];
 pub(crate) struct Marks {
     /// Quotes that are not escaped: where strings begin and end.
     quotes: u64,
-    /// Control characters, LF among them, and what is escaped in one of the rarer ways.
+    backslashes: u64,
+    /// Bytes below 0x20, LF among them.
+    controls: u64,
+    /// What is escaped in one of the rarer ways.
     odd: u64,
     /// Bytes from 0x80 up.
     high: u64,
@@ -44,9 +47,15 @@ impl Found {
     /// `carry` says whether the block's first byte is escaped, and is set for the next block.
     #[inline(always)]
     fn marks(self, carry: &mut bool) -> Marks {
-        let escaped = if self.backslashes == 0 && !*carry { 0 } else { escaped(self.backslashes, carry) };
+        let escaped = escaped(self.backslashes, carry);
         let plain = self.quotes | self.backslashes | self.letters;
-        Marks { quotes: self.quotes & !escaped, odd: self.controls | escaped & !plain, high: self.high }
+        Marks {
+            quotes: self.quotes & !escaped,
+            backslashes: self.backslashes,
+            controls: self.controls,
+            odd: escaped & !plain,
+            high: self.high,
+        }
     }
 }
 
@@ -88,11 +97,15 @@ pub(crate) struct Marker {
 }
 
 impl Marker {
-    /// Marks `bytes`, of which those that were there the last time need not be looked at again.
+    /// Marks `bytes`, of which those that were there the last time need not be looked at again. What `into` holds beyond is
+    /// of no meaning.
     pub(crate) fn mark(&mut self, bytes: &[u8], into: &mut Vec<Marks>) {
         let (blocks, rest) = bytes[self.done..].as_chunks();
-        into.resize(bytes.len().div_ceil(BLOCK), Marks::default());
-        let (marks, last) = into[self.done / BLOCK..].split_at_mut(blocks.len());
+        let count = bytes.len().div_ceil(BLOCK);
+        if into.len() < count {
+            into.resize(count, Marks::default());
+        }
+        let (marks, last) = into[self.done / BLOCK..count].split_at_mut(blocks.len());
         mark(blocks, &mut self.carry, marks);
         self.done += blocks.len() * BLOCK;
         if !rest.is_empty() {
@@ -104,8 +117,8 @@ impl Marker {
     }
 
     /// Forgets the first bytes, a multiple of a block.
-    pub(crate) fn drop_front(&mut self, count: usize, marks: &mut Vec<Marks>) {
-        marks.drain(..count / BLOCK);
+    pub(crate) fn drop_front(&mut self, count: usize, marks: &mut [Marks]) {
+        marks.copy_within(count / BLOCK.., 0);
         self.done -= count;
     }
 }
@@ -113,14 +126,14 @@ impl Marker {
 /// The place of the first LF in marked bytes from `from` on.
 pub(crate) fn find_lf(bytes: &[u8], marks: &[Marks], from: usize) -> Option<usize> {
     let mut live = u64::MAX << (from % BLOCK);
-    for (number, marks) in marks.iter().enumerate().skip(from / BLOCK) {
-        let mut odd = marks.odd & live;
-        while odd != 0 {
-            let at = number * BLOCK + odd.trailing_zeros() as usize;
+    for (number, marks) in marks[..bytes.len().div_ceil(BLOCK)].iter().enumerate().skip(from / BLOCK) {
+        let mut controls = marks.controls & live;
+        while controls != 0 {
+            let at = number * BLOCK + controls.trailing_zeros() as usize;
             if bytes[at] == b'\n' {
                 return Some(at);
             }
-            odd &= odd - 1;
+            controls &= controls - 1;
         }
         live = u64::MAX;
     }
@@ -143,6 +156,10 @@ pub(crate) struct StringEnd {
     pub(crate) quote: Option<usize>,
     /// Whether any byte before it needs a closer look.
     pub(crate) is_odd: bool,
+    /// Whether any is a backslash.
+    pub(crate) is_escaped: bool,
+    /// Whether any is no ASCII.
+    pub(crate) is_high: bool,
 }
 
 impl<'a> Text<'a> {
@@ -169,81 +186,92 @@ impl<'a> Text<'a> {
         let place = self.start + from;
         let mut number = place / BLOCK;
         let mut live = u64::MAX << (place % BLOCK);
-        let mut odd = 0;
-        while let Some(marks) = self.marks.get(number) {
+        let (mut odd, mut backslashes, mut high) = (0, 0, 0);
+        let quote = loop {
+            let Some(marks) = self.marks.get(number) else { break None };
             let quotes = marks.quotes & live;
+            // Up to the quote, or all.
+            let inside = quotes.wrapping_sub(1) & !quotes & live;
+            odd |= (marks.odd | marks.controls) & inside;
+            backslashes |= marks.backslashes & inside;
+            high |= marks.high & inside;
             if quotes != 0 {
-                let inside = quotes.wrapping_sub(1) & !quotes & live;
                 let at = number * BLOCK + quotes.trailing_zeros() as usize - self.start;
-                let quote = (at < self.bytes.len()).then_some(at);
-                return StringEnd { quote, is_odd: odd | marks.odd & inside != 0 };
+                break (at < self.bytes.len()).then_some(at);
             }
-            odd |= marks.odd & live;
             live = u64::MAX;
             number += 1;
-        }
-        StringEnd { quote: None, is_odd: odd != 0 }
+        };
+        StringEnd { quote, is_odd: odd != 0, is_escaped: backslashes != 0, is_high: high != 0 }
     }
 
-    /// The places of the odd bytes from `from` up to `until`.
-    pub(crate) fn odd(self, from: usize, until: usize) -> impl Iterator<Item = usize> {
-        let first = (self.start + from) / BLOCK;
-        let blocks = self.marks.iter().enumerate().skip(first);
-        let places = blocks.flat_map(|(number, marks)| ones(marks.odd).map(move |bit| number * BLOCK + bit));
+    /// Calls `each` with the places of the bytes from `from` up to `until` that need a closer look, until it fails.
+    pub(crate) fn for_odd<E>(
+        self,
+        from: usize,
+        until: usize,
+        mut each: impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<(), E> {
         let (from, until) = (self.start + from, self.start + until);
-        places
-            .skip_while(move |&place| place < from)
-            .take_while(move |&place| place < until)
-            .map(move |place| place - self.start)
+        for (number, marks) in self.marks.iter().enumerate().skip(from / BLOCK) {
+            let block = number * BLOCK;
+            if block >= until {
+                break;
+            }
+            let mut odd = (marks.odd | marks.controls) & within(block, from, until);
+            while odd != 0 {
+                each(block + odd.trailing_zeros() as usize - self.start)?;
+                odd &= odd - 1;
+            }
+        }
+        Ok(())
     }
 
     /// Where the text is no longer UTF-8, if it is not all.
     ///
-    /// Bytes from 0x80 up stand in sequences, and no other byte does: each run of them is UTF-8 or not by itself.
+    /// Bytes from 0x80 up stand in sequences, and no other byte does: what lies between them need not be looked at.
     pub(crate) fn first_not_utf8(self) -> Option<usize> {
         let end = self.start + self.bytes.len();
-        // Where a run begins that reaches the end of the block before.
-        let mut open = None;
-        let broken = |from: usize, until: usize| {
-            let run = &self.bytes[from - self.start..until - self.start];
-            Some(from - self.start + str::from_utf8(run).err()?.valid_up_to())
-        };
+        // Up to where sequences have been checked.
+        let mut done = self.start;
         for (number, marks) in self.marks.iter().enumerate() {
+            if marks.high == 0 {
+                continue;
+            }
             let block = number * BLOCK;
-            let mut high = marks.high & within(block, self.start, end);
-            while high != 0 || open.is_some() {
-                let from = open.take().unwrap_or(block + high.trailing_zeros() as usize);
-                let behind =
-                    high.checked_shr(from.saturating_sub(block) as u32).unwrap_or_default().trailing_ones() as usize;
-                let until = from.max(block) + behind;
-                if until == block + BLOCK {
-                    open = Some(from);
-                    break;
-                }
-                if let Some(at) = broken(from, until) {
-                    return Some(at);
-                }
-                high &= u64::MAX << (until - block);
+            let mut high = marks.high & within(block, done, end);
+            while high != 0 {
+                let at = block + high.trailing_zeros() as usize - self.start;
+                let Some(length) = sequence(&self.bytes[at..]) else { return Some(at) };
+                done = self.start + at + length;
+                high &= within(block, done, end);
             }
         }
-        open.and_then(|from| broken(from, end))
+        None
     }
 }
 
-/// The bits of the block at `block` that are of what lies from `start` up to `end`.
-fn within(block: usize, start: usize, end: usize) -> u64 {
-    let from = u64::MAX << start.saturating_sub(block).min(BLOCK - 1);
-    let until = if end - block < BLOCK { !(u64::MAX << (end - block)) } else { u64::MAX };
-    from & until
+/// The length of the UTF-8 sequence of several bytes that comes first, if one does.
+fn sequence(bytes: &[u8]) -> Option<usize> {
+    let goes_on = |byte: &u8| matches!(byte, 0x80..=0xbf);
+    match bytes {
+        [0xe1..=0xec | 0xee | 0xef, b, c, ..] if goes_on(b) && goes_on(c) => Some(3),
+        [0xc2..=0xdf, b, ..] if goes_on(b) => Some(2),
+        [0xe0, 0xa0..=0xbf, c, ..] | [0xed, 0x80..=0x9f, c, ..] if goes_on(c) => Some(3),
+        [0xf0, 0x90..=0xbf, c, d, ..] | [0xf1..=0xf3, 0x80..=0xbf, c, d, ..] | [0xf4, 0x80..=0x8f, c, d, ..]
+            if goes_on(c) && goes_on(d) =>
+        {
+            Some(4)
+        }
+        _ => None,
+    }
 }
 
-/// The numbers of the bits that are set.
-fn ones(mut mask: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let bit = (mask != 0).then(|| mask.trailing_zeros() as usize);
-        mask &= mask.wrapping_sub(1);
-        bit
-    })
+/// The bits of the block at `block` that are of what lies from `start` up to `end`, which is behind its beginning.
+fn within(block: usize, start: usize, end: usize) -> u64 {
+    let from = start.saturating_sub(block);
+    let until = BLOCK - (end - block).min(BLOCK);
+    if from < BLOCK { u64::MAX << from & u64::MAX >> until } else { 0 }
 }
 
 /// Bytes with marks of their own: those of a text that does not come from a file.
@@ -268,6 +296,7 @@ impl<'a> Marked<'a> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::convert::Infallible;
 
     fn mask(bytes: &[u8], is_wanted: impl Fn(u8) -> bool) -> u64 {
         bytes.iter().enumerate().map(|(at, &byte)| u64::from(is_wanted(byte)) << at).sum()
@@ -293,7 +322,9 @@ mod tests {
         each.chunks(BLOCK)
             .map(|block| Marks {
                 quotes: bits(block, &|byte, escaped| byte == b'"' && !escaped),
-                odd: bits(block, &|byte, escaped| byte < 0x20 || escaped && !b"\"\\nrt".contains(&byte)),
+                backslashes: bits(block, &|byte, _| byte == b'\\'),
+                controls: bits(block, &|byte, _| byte < 0x20),
+                odd: bits(block, &|byte, escaped| escaped && !b"\"\\nrt".contains(&byte)),
                 high: bits(block, &|byte, _| byte >= 0x80),
             })
             .collect()
@@ -336,7 +367,8 @@ mod tests {
                 marker.drop_front(count, &mut marks);
                 gone += count;
             }
-            prop_assert_eq!(&marks, &expected[gone / BLOCK..]);
+            let left = (text.len() - gone).div_ceil(BLOCK);
+            prop_assert_eq!(&marks[..left], &expected[gone / BLOCK..]);
         }
 
         #[test]
@@ -359,10 +391,16 @@ mod tests {
             let quote = (start + from..text.len()).find(|&at| is(|marks| marks.quotes, at));
             let end = part.string_end(from);
             prop_assert_eq!(end.quote, quote.map(|at| at - start));
-            let odd = (start + from..quote.unwrap_or(text.len())).filter(|&at| is(|marks| marks.odd, at)).collect::<Vec<_>>();
-            prop_assert_eq!(end.is_odd, !odd.is_empty());
+            let odd = (start + from..quote.unwrap_or(text.len())).filter(|&at| is(|marks| marks.odd | marks.controls, at)).collect::<Vec<_>>();
             let until = end.quote.unwrap_or(part.bytes().len());
-            prop_assert_eq!(part.odd(from, until).map(|at| at + start).collect::<Vec<_>>(), odd);
+            let inside = &part.bytes()[from..until];
+            if end.quote.is_some() {
+                prop_assert_eq!(end.is_odd, !odd.is_empty());
+                prop_assert_eq!((end.is_escaped, end.is_high), (inside.contains(&b'\\'), !inside.is_ascii()));
+            }
+            let mut found = Vec::new();
+            let Ok(()) = part.for_odd(from, until, |at| Ok::<_, Infallible>(found.push(at + start)));
+            prop_assert_eq!(found, odd);
             let lf = text[start..].iter().position(|&byte| byte == b'\n').map(|at| at + start);
             prop_assert_eq!(find_lf(&text, &marked.marks, start), lf);
         }

@@ -59,7 +59,7 @@ impl Rows for Entries {
         self.timestamp.append_option(visit.timestamp_ms());
         match visit.entry.kind {
             Kind::Unknown => {
-                let object = visit.entry.span.of(visit.intake.bytes());
+                let object = visit.entry.object.of(visit.intake.bytes());
                 let [kind] = find(object, ["type"]);
                 self.kind.append_option(string(object, kind));
             }

@@ -9,8 +9,9 @@ use super::columns::{Places, always, behind, boolean, bytes, perhaps, string, ta
 use super::stream::{Origin, Output, Piece, Rows};
 use crate::elyra::{Kind, Visit};
 use crate::error::Result;
-use crate::json::{for_pieces, number};
+use crate::json::number;
 use crate::message::{Message, Role};
+use crate::rewrite::find_in;
 use crate::timestamp;
 
 pub(super) fn fields() -> Vec<Field> {
@@ -96,29 +97,26 @@ impl Rows for Messages {
 }
 
 impl Messages {
-    fn add_message(&mut self, message: &Message, visit: &Visit<'_, '_>) {
-        let line = visit.intake.bytes();
+    fn add_message(&mut self, message: &Message, visit: &mut Visit<'_, '_>) {
+        let (text, line) = (visit.intake.line, visit.intake.bytes());
+        let (object, nesting) = (text.part(message.object.range()), &mut *visit.intake.nesting);
+        let [role, stop_reason, tool_call_id, tool_name, is_error] =
+            find_in(object, nesting, ["role", "stopReason", "toolCallId", "toolName", "isError"]);
+        // Writing to memory does not fail.
+        message.for_pieces(text, nesting, |piece| _ = self.text.write_str(piece));
+        self.text.append_value("");
         match message.role {
             Some(Role::Hook) if visit.is_old => self.role.append_value("custom"),
-            _ => self.role.append_option(string(line, message.role_name)),
+            _ => self.role.append_option(string(object.bytes(), role)),
         }
         let own_time = message.timestamp.and_then(|span| number(span.of(line))).and_then(timestamp::cut);
         self.timestamp.append_option(own_time.or_else(|| visit.timestamp_ms()));
-        for (index, span) in message.texts.iter().enumerate() {
-            // Writing to memory does not fail.
-            let mut write = |piece: &str| _ = self.text.write_str(piece);
-            if index > 0 {
-                write(" ");
-            }
-            for_pieces(span.of(line), write);
-        }
-        self.text.append_value("");
         self.provider.append_option(string(line, message.provider));
         self.model.append_option(string(line, message.model));
-        self.stop_reason.append_option(string(line, message.stop_reason));
-        self.tool_call_id.append_option(string(line, message.tool_call_id));
-        self.tool_name.append_option(string(line, message.tool_name));
-        self.is_error.append_option(boolean(line, message.is_error));
+        self.stop_reason.append_option(string(object.bytes(), stop_reason));
+        self.tool_call_id.append_option(string(object.bytes(), tool_call_id));
+        self.tool_name.append_option(string(object.bytes(), tool_name));
+        self.is_error.append_option(boolean(object.bytes(), is_error));
     }
 
     /// The row of an entry whose message is none.

@@ -17,11 +17,11 @@ use super::columns::{Places, behind, boolean, bytes, count, perhaps, string, tak
 use super::stream::{Origin, Output, Piece, Rows};
 use crate::elyra::{Header, Kind, Visit, Visitor, visit};
 use crate::error::Result;
-use crate::json::{Flaw, Nesting, Scanner, Span, is_string, text};
+use crate::json::{Faulty, Nesting, Scanner, Span, is_string, text};
 use crate::lines::Buffer;
 use crate::marks::Text;
 use crate::message::{Message, Role};
-use crate::rewrite::clean;
+use crate::rewrite::{clean, find_in};
 use crate::usage::IdentityKeys;
 
 pub(super) fn fields() -> Vec<Field> {
@@ -154,7 +154,7 @@ struct Call {
 /// The message of an entry of that type, and its JSON.
 fn message<'a>(visit: &'a Visit<'_, '_>) -> Option<(&'a Message, Text<'a>)> {
     let message = visit.entry.message.as_ref().filter(|_| visit.entry.kind == Kind::Message)?;
-    Some((message, visit.intake.line.part(message.span.range())))
+    Some((message, visit.intake.line.part(message.object.range())))
 }
 
 /// The tool calls of an assistant's message.
@@ -189,7 +189,7 @@ fn calls(message: &Message, object: Text<'_>) -> Vec<Call> {
     calls
 }
 
-fn call(object: &[u8], scanner: &mut Scanner<'_>) -> std::result::Result<Option<Call>, Flaw> {
+fn call(object: &[u8], scanner: &mut Scanner<'_>) -> std::result::Result<Option<Call>, Faulty> {
     let mut is_call = false;
     let mut call = Call { id: None, name: None, arguments: None };
     scanner.object(|scanner, key| {
@@ -251,10 +251,10 @@ impl Answers {
             self.found.push(None);
         }
         if message.role == Some(Role::ToolResult) {
-            let line = visit.intake.bytes();
-            if let Some(call) = self.hash(line, message.tool_call_id).and_then(|id| self.open.remove(&id)) {
+            let [id, is_error] = find_in(object, &mut Nesting::default(), ["toolCallId", "isError"]);
+            if let Some(call) = self.hash(object.bytes(), id).and_then(|id| self.open.remove(&id)) {
                 self.found[call] = Some(Answer {
-                    is_error: boolean(line, message.is_error),
+                    is_error: boolean(object.bytes(), is_error),
                     line: count(visit.intake.place.line),
                     timestamp_ms: visit.timestamp_ms(),
                 });
