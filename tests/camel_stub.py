@@ -117,7 +117,8 @@ def differs(member: ast.FunctionDef, *, called: bool) -> bool:
     if re.match(r"_(?!_)", member.name):
         return False
     given = {node.id for node in ast.walk(member.returns or member) if isinstance(node, ast.Name)}
-    if camel_case(member.name) != member.name or not given.isdisjoint(sessiontree.__all__):
+    is_spelled = not member.name.startswith("__")  # the language's own names stay
+    if (is_spelled and camel_case(member.name) != member.name) or not given.isdisjoint(sessiontree.__all__):
         return True
     arguments = member.args
     return called and (bool(arguments.kwonlyargs) or any(camel_case(one.arg) != one.arg for one in arguments.args))

@@ -150,7 +150,7 @@ def read(data: bytes, *, mtime_ms: int = 0, loads: Loads | None = None) -> Sessi
     header, entries, reports = contents.header, contents.entries, contents.reports
     records = [record for entry in entries for record in entry.records]
     created = parse_time(header.get("timestamp"))
-    texts = [(entry.role, _message_text(entry.message)) for entry in entries if entry.role in ("user", "assistant")]
+    texts = [(entry.role, message_text(entry.message)) for entry in entries if entry.role in ("user", "assistant")]
     return Session(
         id=header["id"],
         cwd=string(header, "cwd") or "",
@@ -448,7 +448,7 @@ def parse_time(text: object) -> int | None:
         return None
     offset = (zone[0] * 60 + zone[1]) * (-1 if match["sign"] == "-" else 1)
     minutes = (days * 24 + hour) * 60 + minute - offset
-    return _if_datetime((minutes * 60 + second) * 1000 + milliseconds)
+    return if_datetime((minutes * 60 + second) * 1000 + milliseconds)
 
 
 def _days(year: int, month: int, day: int) -> int:
@@ -457,7 +457,7 @@ def _days(year: int, month: int, day: int) -> int:
     return (like - date(1970, 1, 1)).days + (year // 400 - 5) * 146_097
 
 
-def _if_datetime(milliseconds: float) -> int | None:
+def if_datetime(milliseconds: float) -> int | None:
     """Cut to whole milliseconds; None for what a `datetime` cannot hold."""
     return int(milliseconds) if _MIN_TIME <= milliseconds < _MAX_TIME + 1 else None
 
@@ -466,7 +466,7 @@ def _activity(entry: Entry) -> int | None:
     if entry.role not in ("user", "assistant") or not isinstance(entry.message.get("content"), (str, list)):
         return None
     timestamp = entry.message.get("timestamp")
-    time = _if_datetime(timestamp) if is_number(timestamp) else None
+    time = if_datetime(timestamp) if is_number(timestamp) else None
     return parse_time(entry.json.get("timestamp")) if time is None else time
 
 
@@ -486,7 +486,7 @@ def session_name(entries: list[Entry]) -> str | None:
     return (string(last, "name") or "").strip() or None
 
 
-def _message_text(message: Json) -> str:
+def message_text(message: Json) -> str:
     content = message.get("content")
     if isinstance(content, str):
         return content

@@ -114,7 +114,7 @@ def _counts(value: object) -> bool:
 def total(records: Iterable[Record]) -> Usage:
     """The sum of all records, each counted once."""
     usage = Usage()
-    for record in _first_of_equal(records):
+    for record in first_of_equal(records):
         _add(usage, record.numbers)
         _add(usage.by_model.setdefault(record.model, Usage()), record.numbers)
     return usage
@@ -125,7 +125,7 @@ def _add(usage: Usage, numbers: tuple[float, ...]) -> None:
         setattr(usage, name, min(getattr(usage, name) + number, sys.float_info.max))
 
 
-def _first_of_equal(records: Iterable[Record]) -> Iterator[Record]:
+def first_of_equal(records: Iterable[Record]) -> Iterator[Record]:
     """Leave out what equals an earlier record: by the response where both name one, else by all the rest."""
     responses: set[object] = set()
     rests: set[object] = set()

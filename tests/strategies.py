@@ -111,7 +111,12 @@ MODEL_USAGE = st.one_of(
     pool("{}"),
 )
 
-BLOCKS = pool(
+CALL_IDS = pool('"call_1"', '"call_2"')
+TOOL_CALLS = objects(
+    {"type": st.just('"toolCall"'), "id": CALL_IDS},
+    {"name": pool('"read"'), "arguments": st.one_of(objects({"path": STRINGS}, {"limit": NUMBERS}), NUMBERS)},
+)
+TEXT_BLOCKS = pool(
     *('{"type":"text","text":"one"}', '{"type":"text","text":"two"}', '{"type":"toolCall","name":"read"}'),
     odd=(
         *(*ODD, '{"type":"text"}', '{"type":"text","text":""}', '{"type":"text","text":null}', '{"text":"no type"}'),
@@ -122,6 +127,7 @@ BLOCKS = pool(
         ),
     ),
 )
+BLOCKS = st.one_of(TEXT_BLOCKS, TOOL_CALLS)
 NAMES = pool('"acme"', '"other"')
 RESPONSES = pool('"r1"', '"r2"')
 CONTENT = st.one_of(STRINGS, lists(BLOCKS))
@@ -132,14 +138,17 @@ ROLES = pool(
     odd=(*ODD, r'"hook\u004dessage"', '"branchSummary"', '"robot"'),
 )
 
+ANSWERS = {"toolCallId": CALL_IDS, "toolName": pool('"read"'), "isError": pool("true", "false")}
+
 MESSAGES = st.one_of(
     objects({"role": pool('"user"', odd=('"user"', r'"\u0075ser"')), "content": CONTENT}, {"timestamp": MILLISECONDS}),
     objects(
-        {"role": st.just('"assistant"'), "content": CONTENT, "usage": ODD_USAGE, **NAMED}, {"timestamp": MILLISECONDS}
+        {"role": st.just('"assistant"'), "content": CONTENT, "usage": ODD_USAGE, **NAMED},
+        {"timestamp": MILLISECONDS, "stopReason": pool('"stop"')},
     ),
     objects(
         {"role": st.just('"toolResult"'), "details": st.one_of(objects({"modelUsage": MODEL_USAGE}), pool("{}"))},
-        {"content": CONTENT, "timestamp": MILLISECONDS, "usage": ODD_USAGE, "responseId": RESPONSES},
+        {"content": CONTENT, "timestamp": MILLISECONDS, "usage": ODD_USAGE, "responseId": RESPONSES, **ANSWERS},
     ),
     objects({"role": st.just('"system"'), "content": CONTENT}, {"timestamp": MILLISECONDS}),
     objects({"role": ROLES, "content": CONTENT}, {"timestamp": MILLISECONDS, "command": STRINGS, **NAMED}),

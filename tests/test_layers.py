@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 FORMATS = frozenset({"elyra"})
 """Modules that know a program's format; they never import each other, nor what joins them."""
 
-JOINING = frozenset({"known", "scan", "_scan", "cli"})
+JOINING = frozenset({"known", "scan", "_scan", "tables", "cli"})
 
 
 def rust_modules() -> dict[str, set[str]]:

@@ -1,6 +1,7 @@
 """The storage engine for coding-agent sessions."""
 
 from ._scan import Scan, scan
+from ._tables import Table
 from .context import Model, SessionContext
 from .elyra import SessionHeader, SessionManager, pi_agent_dir
 from .elyra.entries import (
@@ -61,6 +62,7 @@ __all__ = [
     "SessionInfoEntry",
     "SessionManager",
     "SessionNotFoundError",
+    "Table",
     "ThinkingLevelChangeEntry",
     "TreeNode",
     "UnknownEntry",

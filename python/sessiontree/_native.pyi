@@ -7,7 +7,7 @@ from typing import Any, final
 
 from typing_extensions import disjoint_base
 
-from ._types import HeaderRow, Layout, OnProgress, ScanRow, StrPath
+from ._types import HeaderRow, Layout, OnProgress, ScanRow, StrPath, TableName
 from .errors import Damage
 from .messages import AgentMessage, MessageUsage, SystemMessage
 from .usage import Usage
@@ -37,6 +37,9 @@ __all__ = [
     "restore_entry",
     "scan",
     "start_session",
+    "table_columns",
+    "table_schema",
+    "table_stream",
 ]
 
 @final
@@ -463,6 +466,15 @@ def scan(
 
     Of files that are as the catalogue knows them, what it knows is taken; what is read is kept there.
     """
+
+def table_stream(name: TableName, infos: Sequence[SessionInfo]) -> object:
+    """A new stream of a table's rows over these sessions, as an `arrow_array_stream` capsule."""
+
+def table_schema(name: TableName) -> object:
+    """A table's schema, as an `arrow_schema` capsule."""
+
+def table_columns(name: TableName) -> list[str]:
+    """The names of a table's columns, in order."""
 
 def restore(state: Mapping[str, Any]) -> SessionInfo:
     """The `SessionInfo` that was pickled."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from . import _native
 from ._catalogue import catalogue_path
+from ._tables import Table
 from .elyra.paths import store
 
 if TYPE_CHECKING:
@@ -27,7 +28,9 @@ _HTML_ROWS = 50
 class Scan(Sequence["SessionInfo"]):
     """The sessions that `scan` found, newest first, with what was wrong and what they cost.
 
-    A sequence of `SessionInfo`; slices are tuples. Two scans are equal when all they hold is.
+    A sequence of `SessionInfo`; slices are tuples. Two scans are equal when all they hold is. For Arrow's consumers
+    (pyarrow, polars, pandas, duckdb) it gives tables of the sessions and of what is in them, and is the first of these
+    itself; docs/tables.md tells of all columns.
 
     Attributes:
         infos: The sessions.
@@ -66,6 +69,38 @@ class Scan(Sequence["SessionInfo"]):
         head = "".join(f"<th>{title}</th>" for title in ("modified", "project", "session", "messages"))
         body = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
         return f"<table><caption>{escape(repr(self))}</caption><tr>{head}</tr>{body}</table>"
+
+    def sessions(self) -> Table:
+        """A table of the sessions: what the scan itself is for Arrow's consumers that do not take it for a sequence."""
+        return Table("sessions", self.infos)
+
+    def entries(self) -> Table:
+        """A table of all entries: where each stands, its id, its parent's, its type and its time."""
+        return Table("entries", self.infos)
+
+    def messages(self) -> Table:
+        """A table of all messages: who says what, when, and by which model."""
+        return Table("messages", self.infos)
+
+    def tool_calls(self) -> Table:
+        """A table of all tool calls: name, arguments as JSON, and what became of each."""
+        return Table("tool_calls", self.infos)
+
+    def usage_records(self) -> Table:
+        """A table of all usage records: tokens and cost by model; the sums where `is_repeated` is false are `usage`."""
+        return Table("usage_records", self.infos)
+
+    def __arrow_c_schema__(self) -> object:
+        """The schema of the sessions, as a capsule of Arrow's C data interface."""
+        return self.sessions().__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The sessions as a table: a capsule of Arrow's C stream interface.
+
+        Args:
+            requested_schema: Not looked at, as the interface allows.
+        """
+        return self.sessions().__arrow_c_stream__(requested_schema)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain JSON values: `sessions`, `damage`, `usage`."""

@@ -22,6 +22,9 @@ OnProgress: TypeAlias = Callable[[int, int], object]
 Layout: TypeAlias = Literal["agent", "flat", "any"]
 """How sessions lie in a folder: as an agent's, all of them directly, or as the contents show."""
 
+TableName: TypeAlias = Literal["sessions", "entries", "messages", "tool_calls", "usage_records"]
+"""What a table has a row of."""
+
 
 class HeaderRow(TypedDict):
     """What the core tells of a header."""

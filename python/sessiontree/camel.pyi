@@ -47,6 +47,7 @@ __all__ = [
     "SessionInfoEntry",
     "SessionManager",
     "SessionNotFoundError",
+    "Table",
     "ThinkingLevelChangeEntry",
     "TreeNode",
     "UnknownEntry",
@@ -202,6 +203,16 @@ class Scan(sessiontree.Scan):
     @overload
     def __getitem__(self, index: slice) -> tuple[SessionInfo, ...]: ...
     def __iter__(self) -> Iterator[SessionInfo]: ...
+    def sessions(self) -> Table:
+        """A table of the sessions: what the scan itself is for Arrow's consumers that do not take it for a sequence."""
+    def entries(self) -> Table:
+        """A table of all entries: where each stands, its id, its parent's, its type and its time."""
+    def messages(self) -> Table:
+        """A table of all messages: who says what, when, and by which model."""
+    def toolCalls(self) -> Table:
+        """A table of all tool calls: name, arguments as JSON, and what became of each."""
+    def usageRecords(self) -> Table:
+        """A table of all usage records: tokens and cost by model."""
     def toDict(self) -> dict[str, Any]:
         """All of it as plain JSON values: `sessions`, `damage`, `usage`."""
 
@@ -606,6 +617,13 @@ class SessionNotFoundError(sessiontree.SessionNotFoundError, SessionError):
 
     @property
     def otherProject(self) -> str | None: ...
+
+class Table(sessiontree.Table):
+    """A table of what some sessions hold, which Arrow's consumers take as it is: pyarrow, polars, pandas, duckdb."""
+
+    @property
+    def infos(self) -> tuple[SessionInfo, ...]:
+        """The sessions."""
 
 @final
 class ThinkingLevelChangeEntry(sessiontree.ThinkingLevelChangeEntry, Entry):

@@ -96,3 +96,18 @@ pub struct SessionInfo {
     #[serde(skip)]
     pub stamp: Stamp,
 }
+
+/// A file that was listed: where it is, and what tells that it is still the one that was read.
+#[derive(Clone, Debug)]
+pub(crate) struct Listed {
+    pub(crate) path: PathBuf,
+    /// How many bytes were read.
+    pub(crate) size_bytes: u64,
+    pub(crate) stamp: Stamp,
+}
+
+impl From<&SessionInfo> for Listed {
+    fn from(info: &SessionInfo) -> Self {
+        Self { path: info.path.clone(), size_bytes: info.size_bytes, stamp: info.stamp }
+    }
+}

@@ -424,25 +424,45 @@ pub(crate) fn text(raw: &[u8]) -> Cow<'_, str> {
     })
 }
 
+/// As [`text`], in the pieces that it is made of: whoever joins them elsewhere needs no copy.
+pub(crate) fn for_pieces(raw: &[u8], mut each: impl FnMut(&str)) {
+    let Ok(mut rest) = str::from_utf8(&raw[1..raw.len() - 1]) else {
+        each(&text(raw));
+        return;
+    };
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        each(&rest[..at]);
+        let (character, length) = escape(&rest.as_bytes()[at..]);
+        each(character.encode_utf8(&mut [0; 4]));
+        rest = &rest[at + length..];
+    }
+    each(rest);
+}
+
 fn unescape(inner: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(inner.len());
     let mut rest = inner;
     while let Some(at) = memchr::memchr(b'\\', rest) {
         out.extend_from_slice(&rest[..at]);
-        let (plain, length) = match rest[at + 1] {
-            b'b' => ('\u{8}', 2),
-            b'f' => ('\u{c}', 2),
-            b'n' => ('\n', 2),
-            b'r' => ('\r', 2),
-            b't' => ('\t', 2),
-            b'u' => code_point(&rest[at..]),
-            other => (char::from(other), 2),
-        };
+        let (plain, length) = escape(&rest[at..]);
         out.extend_from_slice(plain.encode_utf8(&mut [0; 4]).as_bytes());
         rest = &rest[at + length..];
     }
     out.extend_from_slice(rest);
     out
+}
+
+/// The character that stands for an escape, and how many bytes it took.
+fn escape(escape: &[u8]) -> (char, usize) {
+    match escape[1] {
+        b'b' => ('\u{8}', 2),
+        b'f' => ('\u{c}', 2),
+        b'n' => ('\n', 2),
+        b'r' => ('\r', 2),
+        b't' => ('\t', 2),
+        b'u' => code_point(escape),
+        other => (char::from(other), 2),
+    }
 }
 
 /// The character of a `\uXXXX`, or of two that are a surrogate pair, and how many bytes it took.
@@ -541,6 +561,15 @@ mod tests {
         fn agrees_with_serde_json(text in r#"([\[\]{},:"\\ \t]|"a"|"k":|true|null|-|0|1|\.5|[eE]|\\u00e9|é){0,24}"#) {
             let theirs = serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok();
             prop_assert_eq!(check(text.as_bytes()).is_ok(), theirs);
+        }
+
+        #[test]
+        fn pieces_are_the_text(inner in r#"(a|é|\\\\|\\"|\\n|\\u00e9|\\ud83d|\\ude00){0,12}"#) {
+            for raw in [format!("\"{inner}\"").into_bytes(), [b"\"\xff", inner.as_bytes(), b"\""].concat()] {
+                let mut joined = String::new();
+                for_pieces(&raw, |piece| joined.push_str(piece));
+                prop_assert_eq!(joined, text(&raw));
+            }
         }
     }
 }

@@ -18,6 +18,7 @@ mod crew;
 mod elyra;
 mod known;
 mod scan;
+mod tables;
 
 pub use context::Model;
 pub use elyra::store::Source;
@@ -28,5 +29,6 @@ pub use elyra::{
 pub use error::{Damage, DamageKind, Error, Place, Result, words};
 pub use info::{SessionInfo, Stamp};
 pub use scan::{Options, Progress, Scan, scan};
+pub use tables::Table;
 pub use timestamp::format as format_time;
 pub use usage::{Tokens, Usage};

@@ -1,6 +1,6 @@
 //! What the algorithms read of a message, whatever program wrote it.
 
-use crate::json::{Faulty, Nesting, Scanner, Span, is_string, text};
+use crate::json::{Faulty, Nesting, Scanner, Span, for_pieces, is_string};
 use crate::marks::Text;
 use crate::usage;
 
@@ -64,22 +64,28 @@ impl Message {
     /// The text: the string content, or the text blocks joined by one blank. Empty when it has none.
     pub(crate) fn text(&self, line: Text<'_>, nesting: &mut Nesting) -> String {
         let mut joined = String::new();
-        let Some(content) = self.content.map(|span| line.part(span.range())) else { return joined };
+        self.for_pieces(line, nesting, |piece| joined.push_str(piece));
+        joined
+    }
+
+    /// Calls `each` with the pieces that make up the text.
+    pub(crate) fn for_pieces(&self, line: Text<'_>, nesting: &mut Nesting, mut each: impl FnMut(&str)) {
+        let Some(content) = self.content.map(|span| line.part(span.range())) else { return };
         if is_string(content.bytes()) {
-            return text(content.bytes()).into_owned();
+            for_pieces(content.bytes(), each);
+            return;
         }
         let mut is_first = true;
         let walked = Scanner::new(content, nesting).array(|scanner| {
             if let Some(words) = text_block(scanner, content.bytes())? {
                 if !std::mem::take(&mut is_first) {
-                    joined.push(' ');
+                    each(" ");
                 }
-                joined.push_str(&words.text(content.bytes()));
+                for_pieces(words.of(content.bytes()), &mut each);
             }
             Ok(())
         });
         debug_assert!(walked.is_ok(), "the line was scanned before");
-        joined
     }
 }
 

@@ -1,14 +1,18 @@
 //! Checked JSON text to other JSON text: members changed, everything else byte for byte.
 
 use crate::json::{Nesting, Scanner, Span};
-use crate::marks::Marked;
+use crate::marks::{Marked, Text};
 
 /// The values of some members of a checked object. Of a repeated key the last counts.
 pub(crate) fn find<const N: usize>(object: &[u8], keys: [&str; N]) -> [Option<Span>; N] {
+    find_in(Marked::new(object).text(), &mut Nesting::default(), keys)
+}
+
+/// As [`find`], of one that is marked.
+pub(crate) fn find_in<const N: usize>(object: Text<'_>, nesting: &mut Nesting, keys: [&str; N]) -> [Option<Span>; N] {
     let mut found = [None; N];
-    let (marked, mut nesting) = (Marked::new(object), Nesting::default());
     // What has been checked cannot fail; of what was not, the members up to the fault are found.
-    _ = Scanner::new(marked.text(), &mut nesting).object(|scanner, key| {
+    _ = Scanner::new(object, nesting).object(|scanner, key| {
         let value = scanner.value()?;
         if let Some(at) = keys.iter().position(|wanted| wanted.as_bytes() == key) {
             found[at] = Some(value);

@@ -115,7 +115,8 @@ pub(crate) struct Holder {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Numbers {
     pub(crate) tokens: Tokens,
-    cost_parts: [f64; COST_PARTS.len()],
+    /// In the order of [`COST_PARTS`].
+    pub(crate) cost_parts: [f64; COST_PARTS.len()],
 }
 
 /// What the hashes are keyed with: no file can be written to collide. Identities of other keys are never equal.
@@ -135,7 +136,7 @@ impl IdentityKeys {
     /// `entry` is its id, if it has one, and the text of its time.
     pub(crate) fn holder(&self, response: Option<&str>, entry: Option<(&str, Option<&str>)>) -> Holder {
         Holder {
-            response: response.filter(|id| !id.is_empty()).and_then(|id| self.hash(|hash| hash.text(id))),
+            response: response.filter(|id| !id.is_empty()).and_then(|id| self.text(id)),
             entry: entry.and_then(|(id, time)| {
                 self.hash(|hash| {
                     hash.text(id);
@@ -164,6 +165,11 @@ impl IdentityKeys {
             })
         };
         Identity { response: holder.response.and_then(response), content: holder.entry.and_then(content) }
+    }
+
+    /// What stands for a text where many are kept, so that long ones cost no more; None for one in 2^128.
+    pub(crate) fn text(&self, text: &str) -> Option<NonZeroU128> {
+        self.hash(|hash| hash.text(text))
     }
 
     fn hash(&self, write: impl FnOnce(&mut Writer)) -> Option<NonZeroU128> {

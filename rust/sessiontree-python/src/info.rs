@@ -24,6 +24,12 @@ pub(crate) struct SessionInfo {
     row: core::SessionInfo,
 }
 
+impl SessionInfo {
+    pub(crate) fn row(&self) -> &core::SessionInfo {
+        &self.row
+    }
+}
+
 impl From<core::SessionInfo> for SessionInfo {
     fn from(row: core::SessionInfo) -> Self {
         Self { row }

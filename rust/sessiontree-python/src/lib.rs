@@ -5,6 +5,7 @@ mod time;
 mod rows;
 mod info;
 mod scan;
+mod arrow;
 mod entries;
 mod tree;
 mod session;
@@ -20,6 +21,8 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 /// The Rust core, as Python sees it.
 #[pymodule(gil_used = false)]
 mod _native {
+    #[pymodule_export]
+    use crate::arrow::{table_columns, table_schema, table_stream};
     #[pymodule_export]
     use crate::entries::{
         BranchSummaryEntry, CompactionEntry, ContextEditEntry, CustomEntry, CustomMessageEntry, Entry, LabelEntry,

@@ -11,19 +11,19 @@ use crate::message::Message;
 use crate::timestamp;
 
 /// The line that an entry stands on, and where to report what is odd in it.
-pub(super) struct Intake<'a> {
-    pub(super) line: Text<'a>,
+pub(crate) struct Intake<'a> {
+    pub(crate) line: Text<'a>,
     /// How many bytes of the line in the file stand before this one, which has no white space at its ends.
-    pub(super) indent: usize,
-    pub(super) place: Place,
+    pub(crate) indent: usize,
+    pub(crate) place: Place,
     /// Whether strict decoders take the line: it is UTF-8, and no string escapes half of a surrogate pair.
-    pub(super) is_clean: bool,
-    pub(super) reports: &'a mut Reports,
-    pub(super) nesting: &'a mut Nesting,
+    pub(crate) is_clean: bool,
+    pub(crate) reports: &'a mut Reports,
+    pub(crate) nesting: &'a mut Nesting,
 }
 
 impl<'a> Intake<'a> {
-    pub(super) fn bytes(&self) -> &'a [u8] {
+    pub(crate) fn bytes(&self) -> &'a [u8] {
         self.line.bytes()
     }
 

@@ -31,7 +31,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// What a session is put together in.
 pub(super) trait Build: Send {
     /// What the records of a stretch of lines are gathered in.
-    type Part: Gather;
+    type Part: Gather + Send;
 
     /// An empty part.
     fn begin(&self) -> Self::Part;

@@ -13,6 +13,7 @@ mod long;
 mod stretch;
 mod facts;
 mod resume;
+mod visit;
 mod digest;
 mod entries;
 mod load;
@@ -35,11 +36,12 @@ use std::sync::atomic::AtomicBool;
 
 use crate::catalogue::is_settled;
 use crate::error::{Damage, Error, Result};
-use crate::info::{SessionInfo, Stamp};
+use crate::info::{Listed, SessionInfo, Stamp};
 use crate::lines::Buffer;
 use crate::usage::{IdentityKeys, Record};
 pub use context::Context;
 pub use copy::fork;
+pub(crate) use entry::Entry;
 pub use entry::Kind;
 use facts::Facts;
 pub use header::Header;
@@ -47,7 +49,9 @@ pub use load::Tick;
 pub use new::NewSession;
 pub use session::{OpenOptions, Session as OpenSession};
 pub use session_entry::SessionEntry;
+pub(crate) use tally::UsageSpans;
 pub use view::{NodeLabel, TreeView};
+pub(crate) use visit::{Visit, Visitor, visit};
 
 use long::{Begun, LongFile, Rest};
 
@@ -199,7 +203,24 @@ impl LongSession {
 ///
 /// [`Error::Conflict`] where the file is not the one that was listed, [`Error::Io`] where it cannot be read.
 pub fn read_text(info: &SessionInfo) -> Result<String> {
-    let path = &info.path;
+    let keys = IdentityKeys::default();
+    let facts = |header: &Header| Facts::new(header.clone(), keys, true, false);
+    let (mut buffer, is_stopped) = (Buffer::default(), AtomicBool::new(false));
+    read_again(&info.into(), |file| {
+        Ok(match long::begin(file, info.size_bytes, u64::MAX, &mut buffer, &is_stopped, facts)? {
+            Begun::Session(_, Rest::Read(facts)) => Some(facts.into_text()),
+            Begun::Session(_, Rest::Long(_)) | Begun::NoSession(_) => None,
+        })
+    })
+}
+
+/// Has `read` read a session that was listed before; it gives None where that is none any more.
+///
+/// # Errors
+///
+/// [`Error::Conflict`] where the file is not the one that was listed, [`Error::Io`] where it cannot be read.
+fn read_again<T>(listed: &Listed, read: impl FnOnce(&File) -> io::Result<Option<T>>) -> Result<T> {
+    let path = &listed.path;
     let conflict = |reason: &str| Error::Conflict { path: path.clone(), reason: reason.to_owned() };
     let file = match open(path) {
         Ok(file) => file,
@@ -207,15 +228,12 @@ pub fn read_text(info: &SessionInfo) -> Result<String> {
         Err(error) => return Err(Error::io(path)(error)),
     };
     let io = |error| Error::io(path)(error);
-    let changed = |file: &File| Ok(!Stamp::of(&file.metadata().map_err(io)?).is_unwritten_since(&info.stamp));
-    if changed(&file)? {
+    let changed = || Ok(!Stamp::of(&file.metadata().map_err(io)?).is_unwritten_since(&listed.stamp));
+    if changed()? {
         return Err(conflict("the file has changed since it was listed"));
     }
-    let keys = IdentityKeys::default();
-    let facts = |header: &Header| Facts::new(header.clone(), keys, true, false);
-    let (mut buffer, is_stopped) = (Buffer::default(), AtomicBool::new(false));
-    match long::begin(&file, info.size_bytes, u64::MAX, &mut buffer, &is_stopped, facts).map_err(io)? {
-        Begun::Session(_, Rest::Read(facts)) if !changed(&file)? => Ok(facts.into_text()),
+    match read(&file).map_err(io)? {
+        Some(found) if !changed()? => Ok(found),
         _ => Err(conflict("the file changed while it was read")),
     }
 }

@@ -92,7 +92,7 @@ impl LineReader {
 }
 
 /// Takes the records of some lines.
-pub(super) trait Gather: Send {
+pub(super) trait Gather {
     /// Takes one record after the header.
     fn add(&mut self, entry: &Entry, intake: &mut Intake<'_>);
 }

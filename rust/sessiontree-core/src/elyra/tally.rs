@@ -8,7 +8,7 @@ use super::intake::Intake;
 use crate::error::DamageKind;
 use crate::json::Span;
 use crate::message::Role;
-use crate::usage::{self, IdentityKeys, Ledger, NO_MODEL, Numbers, Record, Usage};
+use crate::usage::{self, Identity, IdentityKeys, Ledger, NO_MODEL, Numbers, Record, Usage};
 
 /// Whether an entry holds usage records, or what stands in their place.
 pub(super) fn has_usage(entry: &Entry) -> bool {
@@ -74,46 +74,29 @@ pub(super) fn for_each_record(
     mut each: impl FnMut(Record),
 ) {
     let Some(spans) = UsageSpans::of(entry) else { return };
-    let line = intake.line;
-    let response_id = intake.decoded(spans.response_id);
-    let time = intake.decoded(spans.timestamp);
     let model = match intake.decoded(spans.provider).zip(intake.decoded(spans.model)) {
         Some((provider, model)) => models.named(&provider, &model),
         None => Arc::clone(&models.none),
     };
-    let Intake { place, reports, nesting, .. } = intake;
-    let holder = keys.holder(response_id.as_deref(), id.map(|id| (id, time.as_deref())));
-    let mut odd = |reason| reports.add(DamageKind::Value, *place, || reason);
-    let mut count = |number, numbers: Numbers| {
-        let identity = keys.identity(holder, &numbers, number);
+    spans.for_each(id, intake, keys, |numbers, identity| {
         each(Record { tokens: numbers.tokens, model: Arc::clone(&model), identity });
-    };
-    if let Some(numbers) = spans.usage.and_then(|usage| usage.read(line.bytes(), &mut odd)) {
-        count(0, numbers);
-    }
-    if let Some(span) = spans.details {
-        let mut number = 0;
-        usage::read_details(line.part(span.range()), nesting, &mut odd, &mut |numbers| {
-            number += 1;
-            count(number, numbers);
-        });
-    }
+    });
 }
 
 /// Where an entry's usage records stand, and what tells whose they are.
 #[derive(Default)]
-struct UsageSpans {
+pub(crate) struct UsageSpans {
     usage: Option<usage::Raw>,
     details: Option<Span>,
-    provider: Option<Span>,
-    model: Option<Span>,
+    pub(crate) provider: Option<Span>,
+    pub(crate) model: Option<Span>,
     response_id: Option<Span>,
     timestamp: Option<Span>,
 }
 
 impl UsageSpans {
     /// None if the entry has none.
-    fn of(entry: &Entry) -> Option<Self> {
+    pub(crate) fn of(entry: &Entry) -> Option<Self> {
         let message_role = entry.message.as_ref().map(|message| (message, message.role));
         let spans = match (entry.kind, message_role) {
             (Kind::Message, Some((message, Some(Role::Assistant)))) => Self {
@@ -142,5 +125,31 @@ impl UsageSpans {
             _ => return None,
         };
         (spans.usage.is_some() || spans.details.is_some()).then_some(Self { timestamp: entry.timestamp, ..spans })
+    }
+    /// Calls `each` with every record of the entry, whose id is `id`; reports numbers that do not count.
+    pub(crate) fn for_each(
+        &self,
+        id: Option<&str>,
+        intake: &mut Intake<'_>,
+        keys: &IdentityKeys,
+        mut each: impl FnMut(&Numbers, Identity),
+    ) {
+        let line = intake.line;
+        let response_id = intake.decoded(self.response_id);
+        let time = intake.decoded(self.timestamp);
+        let Intake { place, reports, nesting, .. } = intake;
+        let holder = keys.holder(response_id.as_deref(), id.map(|id| (id, time.as_deref())));
+        let mut odd = |reason| reports.add(DamageKind::Value, *place, || reason);
+        let mut found = |number, numbers: Numbers| each(&numbers, keys.identity(holder, &numbers, number));
+        if let Some(numbers) = self.usage.and_then(|usage| usage.read(line.bytes(), &mut odd)) {
+            found(0, numbers);
+        }
+        if let Some(span) = self.details {
+            let mut number = 0;
+            usage::read_details(line.part(span.range()), nesting, &mut odd, &mut |numbers| {
+                number += 1;
+                found(number, numbers);
+            });
+        }
     }
 }
