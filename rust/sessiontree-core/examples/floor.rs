@@ -1,10 +1,11 @@
 //! What no reader of these files can beat: reading every byte and counting the LFs, on as many threads as there are.
 //!
-//! `floor FOLDER THREADS` reads each `*.jsonl` below the folder once for every line on standard input, and answers with the
-//! count, so that a benchmark can time rounds without the start of a process.
+//! `floor FOLDER THREADS` is a contestant of the benchmarks: see `benches/contest.py`. Finding the files is not timed.
+
+mod rounds;
 
 use std::fs::File;
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -15,35 +16,15 @@ fn main() -> io::Result<()> {
     let mut arguments = std::env::args_os().skip(1);
     let folder = PathBuf::from(arguments.next().unwrap_or_default());
     let threads = arguments.next().and_then(|text| text.to_str()?.parse().ok()).unwrap_or(1);
-    let mut files = Vec::new();
-    find(&folder, &mut files)?;
-    // The largest first, as the product reads them.
-    files.sort_by_key(|&(_, size)| std::cmp::Reverse(size));
-    for line in io::stdin().lock().lines() {
-        line?;
-        writeln!(io::stdout(), "{}", round(&files, threads)?)?;
-    }
-    Ok(())
+    let files = rounds::files(&folder)?;
+    rounds::serve(|| round(&files, threads), |lines| lines)
 }
 
-fn find(folder: &Path, files: &mut Vec<(PathBuf, u64)>) -> io::Result<()> {
-    for entry in folder.read_dir()? {
-        let entry = entry?;
-        let (path, metadata) = (entry.path(), entry.metadata()?);
-        if metadata.is_dir() {
-            find(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "jsonl") {
-            files.push((path, metadata.len()));
-        }
-    }
-    Ok(())
-}
-
-fn round(files: &[(PathBuf, u64)], threads: usize) -> io::Result<usize> {
+fn round(files: &[PathBuf], threads: usize) -> io::Result<usize> {
     let next = AtomicUsize::new(0);
     let work = || {
         let (mut count, mut buffer) = (0, vec![0; BLOCK]);
-        while let Some((path, _)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some(path) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
             count += lines(path, &mut buffer)?;
         }
         io::Result::Ok(count)
