@@ -132,7 +132,7 @@ class Field:
 
     def _duckdb(self, folder: Path) -> Iterator[Contestant]:
         if importlib.util.find_spec("duckdb") is None:
-            self.absent[DUCKDB] = "the package duckdb is not installed: pip install '.[bench]'"
+            self.absent[DUCKDB] = "the package duckdb is not installed: pip install '.[test]'"
         else:
             yield Contestant(DUCKDB, [sys.executable, "-m", "benches.contestants.duck", folder])
 

@@ -3,6 +3,7 @@
 //! The crew owns all it needs, so that whoever waits for its results may leave at any time. A scan has a crew of its own: a
 //! forked child would wait for ever for rayon's global pool.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -35,8 +36,8 @@ pub(crate) trait Task: Send + Sync + 'static {
         is_stopped: &AtomicBool,
     ) -> Option<Self::Outcome>;
 
-    /// Whether the file of that number may be begun now.
-    fn may_begin(&self, number: usize) -> bool;
+    /// How many files, from that number on, a thread may take at once; none if it has to wait.
+    fn portion(&self, number: usize) -> usize;
 }
 
 /// How far a thread got with a file by itself.
@@ -56,17 +57,19 @@ struct Crew<T: Task> {
 }
 
 struct State<L> {
-    /// How many files have been begun.
-    begun: usize,
-    /// How many threads are beginning one, which may turn out to be long.
+    /// How many files have been taken.
+    taken: usize,
+    /// How many threads are at such files, any of which may turn out to be long.
     beginning: usize,
+    /// How many threads wait for something to do.
+    waiting: usize,
     /// The long files that are being read, with their numbers.
     long: Vec<(usize, Arc<L>)>,
 }
 
 /// The next piece of work.
 enum Piece<L> {
-    File(usize),
+    Files(Range<usize>),
     Region { file: usize, long: Arc<L>, region: u64 },
 }
 
@@ -75,7 +78,9 @@ const PAUSE: Duration = Duration::from_millis(1);
 
 /// What a crew brings, as it comes. Dropped, it tells the crew to end.
 pub(crate) struct Results<T> {
-    receiver: Receiver<T>,
+    receiver: Receiver<Vec<T>>,
+    /// What has been received, the last first.
+    ready: Vec<T>,
     is_stopped: Arc<AtomicBool>,
 }
 
@@ -91,15 +96,25 @@ impl<T> Results<T> {
     /// # Errors
     ///
     /// What `tick` gives, and [`Error::WorkerLost`].
-    pub(crate) fn next(&self, tick: &mut dyn FnMut() -> Result<()>) -> Result<T> {
-        tick()?;
-        if let Ok(result) = self.receiver.try_recv() {
-            return Ok(result);
+    pub(crate) fn next(&mut self, tick: &mut dyn FnMut() -> Result<()>) -> Result<T> {
+        loop {
+            if let Some(result) = self.ready.pop() {
+                return Ok(result);
+            }
+            tick()?;
+            self.ready = self.receive(tick)?;
+            self.ready.reverse();
+        }
+    }
+
+    fn receive(&self, tick: &mut dyn FnMut() -> Result<()>) -> Result<Vec<T>> {
+        if let Ok(results) = self.receiver.try_recv() {
+            return Ok(results);
         }
         thread::sleep(GATHER);
         loop {
             match self.receiver.recv_timeout(TICK) {
-                Ok(result) => return Ok(result),
+                Ok(results) => return Ok(results),
                 Err(RecvTimeoutError::Disconnected) => return Err(Error::WorkerLost),
                 Err(RecvTimeoutError::Timeout) => tick()?,
             }
@@ -117,7 +132,7 @@ const TICK: Duration = Duration::from_millis(25);
 pub(crate) fn start<T: Task>(task: T, total: usize, threads: Option<usize>) -> Result<Results<(usize, T::Outcome)>> {
     let limit = workers::limit();
     let is_stopped = Arc::new(AtomicBool::new(false));
-    let state = Mutex::new(State { begun: 0, beginning: 0, long: Vec::new() });
+    let state = Mutex::new(State { taken: 0, beginning: 0, waiting: 0, long: Vec::new() });
     let (sender, receiver) = channel();
     if total > 0 {
         let pool = rayon::ThreadPoolBuilder::new()
@@ -129,7 +144,7 @@ pub(crate) fn start<T: Task>(task: T, total: usize, threads: Option<usize>) -> R
         let crew = Crew { task, total, limit, is_stopped: Arc::clone(&is_stopped), state, has_changed: Condvar::new() };
         pool.spawn_broadcast(move |_| crew.work(&sender));
     }
-    Ok(Results { receiver, is_stopped })
+    Ok(Results { receiver, ready: Vec::new(), is_stopped })
 }
 
 impl<T: Task> Crew<T> {
@@ -141,7 +156,7 @@ impl<T: Task> Crew<T> {
         self.is_stopped.load(Ordering::Relaxed)
     }
 
-    fn work(&self, sender: &Sender<(usize, T::Outcome)>) {
+    fn work(&self, sender: &Sender<Vec<(usize, T::Outcome)>>) {
         let _alarm = StopOnPanic(&self.is_stopped);
         let mut buffer = Buffer::default();
         let mut permit = None;
@@ -157,11 +172,9 @@ impl<T: Task> Crew<T> {
                 None => Permit::acquire(self.limit, || self.is_stopped()),
                 held => held,
             };
-            if permit.is_some()
-                && let Some(result) = self.run(piece, &mut buffer)
-            {
-                // Nobody waits for the result of what was stopped.
-                _ = sender.send(result);
+            if permit.is_some() {
+                // Nobody waits for the results of what was stopped.
+                _ = sender.send(self.run(piece, &mut buffer));
             }
         }
     }
@@ -174,47 +187,59 @@ impl<T: Task> Crew<T> {
         if let Some(piece) = state.long.iter().find_map(region) {
             return Some(piece);
         }
-        let number = state.begun;
-        if number == self.total || !self.task.may_begin(number) {
+        let first = state.taken;
+        let last = self.total.min(first + self.task.portion(first));
+        if first == last {
             return None;
         }
-        state.begun += 1;
+        state.taken = last;
         state.beginning += 1;
-        Some(Piece::File(number))
+        Some(Piece::Files(first..last))
     }
 
     /// Waits a moment for others to make more work; false once there will be none.
     fn wait(&self) -> bool {
-        let state = self.state();
-        if state.begun == self.total && state.beginning == 0 && state.long.is_empty() {
+        let mut state = self.state();
+        if state.taken == self.total && state.beginning == 0 && state.long.is_empty() {
             return false;
         }
-        drop(self.has_changed.wait_timeout(state, PAUSE));
+        state.waiting += 1;
+        let waited = self.has_changed.wait_timeout(state, PAUSE);
+        waited.unwrap_or_else(PoisonError::into_inner).0.waiting -= 1;
         true
     }
 
-    fn run(&self, piece: Piece<T::Long>, buffer: &mut Buffer) -> Option<(usize, T::Outcome)> {
-        let result = match piece {
-            Piece::File(file) => {
-                let begun = self.task.begin(file, buffer, &self.is_stopped);
-                let mut state = self.state();
-                state.beginning -= 1;
-                match begun {
-                    Begun::Done(outcome) => Some((file, outcome)),
-                    Begun::Long(long) => {
-                        state.long.push((file, Arc::new(long)));
-                        None
+    fn run(&self, piece: Piece<T::Long>, buffer: &mut Buffer) -> Vec<(usize, T::Outcome)> {
+        let (mut done, mut long) = (Vec::new(), Vec::new());
+        match piece {
+            Piece::Files(files) => {
+                for file in files {
+                    match self.task.begin(file, buffer, &self.is_stopped) {
+                        Begun::Done(outcome) => done.push((file, outcome)),
+                        Begun::Long(one) => long.push((file, Arc::new(one))),
                     }
                 }
+                let mut state = self.state();
+                state.beginning -= 1;
+                state.long.append(&mut long);
+                self.tell(&state);
             }
             Piece::Region { file, long, region } => {
-                let outcome = self.task.read(&long, region, buffer, &self.is_stopped)?;
-                self.state().long.retain(|(number, _)| *number != file);
-                Some((file, outcome))
+                if let Some(outcome) = self.task.read(&long, region, buffer, &self.is_stopped) {
+                    done.push((file, outcome));
+                    self.state().long.retain(|(number, _)| *number != file);
+                }
+                self.tell(&self.state());
             }
-        };
-        self.has_changed.notify_all();
-        result
+        }
+        done
+    }
+
+    /// Tells those who wait that there may be something to do.
+    fn tell(&self, state: &State<T::Long>) {
+        if state.waiting > 0 {
+            self.has_changed.notify_all();
+        }
     }
 }
 

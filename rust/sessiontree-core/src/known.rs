@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::catalogue::codec::{Listed, decode_listed, decode_records, encode_listed, encode_records};
@@ -22,12 +23,13 @@ pub(crate) struct Known {
     with_records: bool,
 }
 
-#[derive(Default)]
 struct Folder {
     listed: Rows,
     records: Rows,
     /// Whether all files in it are being listed.
     is_whole: bool,
+    /// How many of them there are rows of.
+    met: AtomicUsize,
 }
 
 /// What was found in a file, as it is to be kept.
@@ -76,6 +78,7 @@ impl Known {
                 listed: catalogue.rows(path, Part::Listed),
                 records: if with_records { catalogue.rows(path, Part::Records) } else { Rows::default() },
                 is_whole,
+                met: AtomicUsize::new(0),
             });
             folder.is_whole |= is_whole;
         }
@@ -85,8 +88,9 @@ impl Known {
     /// What was found in a file, if it is still the same. Its usage records are there only if they are wanted.
     pub(crate) fn recall(&self, path: &Path) -> Option<(Listed, Vec<Record>)> {
         let (folder, name) = place(path);
-        let Folder { listed, records, .. } = self.folders.get(folder)?;
+        let Folder { listed, records, met, .. } = self.folders.get(folder)?;
         let listed = listed.get(name)?;
+        met.fetch_add(1, Ordering::Relaxed);
         let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
         let stamp = Stamp::of(&metadata);
         if !listed.is_current(&stamp) {
@@ -116,9 +120,10 @@ impl Known {
 
     /// Keeps what was found, and forgets the files that have gone: those that are not among the ones listed.
     pub(crate) fn keep(&self, found: &[Finding], files: &[Candidate]) {
-        let there: HashSet<&Path> = files.iter().map(|file| file.path.as_path()).collect();
         let mut gone: Vec<(&Path, OsString)> = Vec::new();
-        for (path, folder) in self.folders.iter().filter(|(_, folder)| folder.is_whole) {
+        let is_less = |folder: &Folder| folder.met.load(Ordering::Relaxed) < folder.listed.len();
+        for (path, folder) in self.folders.iter().filter(|(_, folder)| folder.is_whole && is_less(folder)) {
+            let there: HashSet<&Path> = files.iter().map(|file| file.path.as_path()).collect();
             let names = folder.listed.names().filter_map(name_of);
             gone.extend(
                 names.filter(|name| !there.contains(path.join(name).as_path())).map(|name| (path.as_path(), name)),

@@ -111,7 +111,7 @@ fn read_all(
         keys: known.as_ref().map_or_else(IdentityKeys::default, |known| known.keys),
     };
     let listing = Arc::new(Listing { files, wanted, known });
-    let results = crew::start(Arc::clone(&listing), total, options.threads)?;
+    let mut results = crew::start(Arc::clone(&listing), total, options.threads)?;
     let (mut read, mut findings) = (Vec::with_capacity(total), Vec::new());
     for loaded in 1..=total {
         let (_, Outcome { readable, finding }) = results.next(&mut || teller.tick())?;
@@ -207,8 +207,9 @@ impl Task for Arc<Listing> {
         })
     }
 
-    fn may_begin(&self, _: usize) -> bool {
-        true
+    fn portion(&self, _: usize) -> usize {
+        // Enough portions for all threads to end together, and few enough for handing them out to cost nothing.
+        (self.files.len() / 500).clamp(1, 32)
     }
 }
 
@@ -216,12 +217,13 @@ fn put_together(read: Vec<Readable>, mut damage: Vec<Damage>, teller: &mut Telle
     let mut sessions = Vec::with_capacity(read.len());
     for one in read {
         match one {
-            Ok(session) => sessions.push(*session),
+            Ok(session) => sessions.push(session),
             Err(report) => damage.push(report),
         }
     }
     let order = |info: &SessionInfo| std::cmp::Reverse(info.modified_ms);
-    sessions.sort_by(|Session { info: one, .. }, Session { info: other, .. }| {
+    sessions.sort_unstable_by(|one, other| {
+        let (one, other) = (&one.info, &other.info);
         (order(one), one.path.as_os_str()).cmp(&(order(other), other.path.as_os_str()))
     });
     let mut scan = Scan { infos: Vec::with_capacity(sessions.len()), damage, usage: Usage::default() };

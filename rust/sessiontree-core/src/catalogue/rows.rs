@@ -72,6 +72,10 @@ impl Rows {
         None
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
     /// The files' names, in bytes as [`OsStr`] has them.
     pub(crate) fn names(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.ends.len()).map(|number| self.name(number))

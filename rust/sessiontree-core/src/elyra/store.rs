@@ -29,7 +29,7 @@ pub(crate) struct Candidate {
     pub(crate) is_named: bool,
 }
 
-/// What was found, by path, and what could not be looked at.
+/// What was found, in no order, and what could not be looked at.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) files: Vec<Candidate>,
@@ -152,13 +152,13 @@ impl Search<'_> {
     }
 
     fn finish(mut self) -> Found {
-        // Where several paths lead to one file, one that was named goes first: its fate must be told.
-        let order = |file: &Candidate| !file.is_named;
-        self.files.sort_unstable_by(|(one, _), (other, _)| {
-            (order(one), one.path.as_os_str()).cmp(&(order(other), other.path.as_os_str()))
-        });
         let folders = self.folders.iter().map(|(_, real)| real).collect::<HashSet<_>>().len();
         if folders < self.folders.len() || self.files.iter().any(|(_, folder)| folder.is_none()) {
+            // Where several paths lead to one file, one that was named goes first: its fate must be told.
+            let order = |file: &Candidate| !file.is_named;
+            self.files.sort_unstable_by(|(one, _), (other, _)| {
+                (order(one), one.path.as_os_str()).cmp(&(order(other), other.path.as_os_str()))
+            });
             let mut seen = HashSet::new();
             self.files.retain(|(file, folder)| {
                 let real = match (folder, file.path.file_name()) {
