@@ -19,7 +19,14 @@ pub(crate) struct Span {
     end: NonZeroU32,
 }
 
-/// Marks the span of a string that holds a backslash.
+impl Default for Span {
+    /// The first byte: what stands where nothing has been found yet.
+    fn default() -> Self {
+        Self { start: 0, end: NonZeroU32::MIN }
+    }
+}
+
+/// Marks the span of a string that may hold a backslash.
 const ESCAPED: u32 = 1 << 31;
 
 impl Span {
@@ -28,9 +35,9 @@ impl Span {
         Self { start: start as u32, end: NonZeroU32::new(end as u32).unwrap_or(NonZeroU32::MIN) }
     }
 
-    fn of_string(start: usize, end: usize, is_escaped: bool) -> Self {
+    fn of_string(start: usize, end: usize, may_be_escaped: bool) -> Self {
         let mut span = Self::new(start, end);
-        span.start |= if is_escaped { ESCAPED } else { 0 };
+        span.start |= if may_be_escaped { ESCAPED } else { 0 };
         span
     }
 
@@ -324,7 +331,7 @@ impl<'a> Scanner<'a> {
     /// Passes the string ahead. The span has its quotes.
     fn string(&mut self) -> Result<Span, Faulty> {
         let start = self.at;
-        let StringEnd { quote, is_odd, is_escaped, is_high } = self.text.string_end(start + 1);
+        let StringEnd { quote, is_odd, may_be_escaped, is_high } = self.text.string_end(start + 1);
         if is_odd {
             self.check_odd(start + 1, quote.unwrap_or(self.bytes.len()))?;
         }
@@ -336,7 +343,7 @@ impl<'a> Scanner<'a> {
             self.not_utf8 = self.text.part(start..quote).first_not_utf8().map(|at| start + at);
         }
         self.at = quote + 1;
-        Ok(Span::of_string(start, self.at, is_escaped))
+        Ok(Span::of_string(start, self.at, may_be_escaped))
     }
 
     /// Checks what is odd in a string: escaped bytes, and control characters, which may not be there.

@@ -39,7 +39,7 @@ impl Role {
 }
 
 /// Where the parts of a message stand in its line. What is missing or of a wrong type is None.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Message {
     /// The message itself.
     pub(crate) object: Span,

@@ -11,7 +11,7 @@ use crate::message::{Message, Role};
 use crate::usage;
 
 /// The entry types of the format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kind {
     Session,
     Message,
@@ -26,6 +26,7 @@ pub enum Kind {
     Usage,
     ContextEdit,
     /// A type that the format does not have, or none.
+    #[default]
     Unknown,
 }
 
@@ -70,7 +71,7 @@ impl Kind {
 }
 
 /// What one object of a line says, as spans of that line.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Entry {
     /// The object itself.
     pub(crate) object: Span,
@@ -96,8 +97,7 @@ pub(crate) struct Entry {
 pub(crate) struct Checked {
     /// How many objects it holds, entries or not.
     pub(crate) objects: usize,
-    pub(crate) first: Entry,
-    /// Which of the objects that is, from 0.
+    /// Which of the objects is the first entry, from 0.
     pub(crate) first_at: usize,
     /// Whether any string on it escapes a surrogate, be it half of a pair.
     pub(crate) has_surrogates: bool,
@@ -105,7 +105,8 @@ pub(crate) struct Checked {
     pub(crate) not_utf8: Option<usize>,
 }
 
-/// Checks a whole line.
+/// Checks a whole line; `first` becomes the first entry on it. (There is a place for it that many lines share, since to hand
+/// it on would take longer than to read most.)
 ///
 /// A line is whole objects, back to back or with white space between them; only then is anything of it used. An object
 /// with neither a string `type` nor a string `id` is no entry.
@@ -113,29 +114,33 @@ pub(crate) struct Checked {
 /// # Errors
 ///
 /// What is wrong with the line.
-pub(crate) fn check(line: Text<'_>, nesting: &mut Nesting) -> Result<Checked, Flaw> {
+pub(crate) fn check(line: Text<'_>, nesting: &mut Nesting, first: &mut Entry) -> Result<Checked, Flaw> {
     let mut scanner = Scanner::new(line, nesting);
-    let checked = objects(line.bytes(), &mut scanner);
-    let (objects, first) = checked.map_err(|_| scanner.flaw().unwrap_or(Flaw { at: 0, what: "it cannot be read" }))?;
-    let (first_at, first) = first.ok_or(Flaw { at: 0, what: "the object has neither a type nor an id" })?;
+    let checked = objects(line.bytes(), &mut scanner, first);
+    let (objects, first_at) =
+        checked.map_err(|_| scanner.flaw().unwrap_or(Flaw { at: 0, what: "it cannot be read" }))?;
+    let first_at = first_at.ok_or(Flaw { at: 0, what: "the object has neither a type nor an id" })?;
     let (has_surrogates, not_utf8) = (scanner.has_surrogates(), scanner.not_utf8());
-    Ok(Checked { objects, first, first_at, has_surrogates, not_utf8 })
+    Ok(Checked { objects, first_at, has_surrogates, not_utf8 })
 }
 
-/// How many objects there are, and the first entry among them with its number.
-fn objects(line: &[u8], scanner: &mut Scanner<'_>) -> Result<(usize, Option<(usize, Entry)>), Faulty> {
-    let (mut objects, mut first) = (0, None);
+/// How many objects there are, and which of them is the first entry.
+fn objects(line: &[u8], scanner: &mut Scanner<'_>, first: &mut Entry) -> Result<(usize, Option<usize>), Faulty> {
+    let (mut objects, mut first_at) = (0, None);
     while objects == 0 || scanner.peek().is_some() {
         if scanner.peek() != Some(b'{') {
             let what = if objects == 0 { "expected an object" } else { "more stands after the object" };
             return Err(scanner.complain(what));
         }
-        let entry = entry(line, scanner)?;
-        first = first.or(entry.map(|entry| (objects, entry)));
+        if first_at.is_some() {
+            scanner.value()?;
+        } else if read_entry(line, scanner, first)? {
+            first_at = Some(objects);
+        }
         objects += 1;
         scanner.space();
     }
-    Ok((objects, first))
+    Ok((objects, first_at))
 }
 
 impl Checked {
@@ -143,17 +148,19 @@ impl Checked {
     ///
     /// Where there are several, the line is read once more: to keep them all would take many times the line's size.
     pub(crate) fn try_for_each(
-        self,
+        &self,
         line: Text<'_>,
+        first: &Entry,
         mut each: impl FnMut(&Entry) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         if self.objects == 1 {
-            return each(&self.first);
+            return each(first);
         }
         let mut nesting = Nesting::default();
         let mut scanner = Scanner::new(line, &mut nesting);
         for _ in 0..self.objects {
-            if let Ok(Some(entry)) = entry(line.bytes(), &mut scanner) {
+            let mut entry = Entry::default();
+            if read_entry(line.bytes(), &mut scanner, &mut entry) == Ok(true) {
                 each(&entry)?;
             }
             scanner.space();
@@ -162,77 +169,58 @@ impl Checked {
     }
 }
 
-fn entry(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Entry>, Faulty> {
+/// Reads the object ahead; tells whether it is an entry.
+fn read_entry(line: &[u8], scanner: &mut Scanner<'_>, entry: &mut Entry) -> Result<bool, Faulty> {
+    *entry = Entry::default();
     let mut kind = None;
-    let [mut id, mut parent_id, mut timestamp, mut name, mut provider, mut model] = [None; 6];
-    let [mut response_id, mut version, mut cwd, mut parent_session] = [None; 4];
-    let (mut message, mut usage) = (None, None);
-    let object = scanner.object(|scanner, key| {
+    entry.object = scanner.object(|scanner, key| {
         match key {
-            b"message" => message = self::message(line, scanner)?,
+            b"message" => read_message(line, scanner, &mut entry.message)?,
             b"type" => kind = scanner.string_value()?,
-            b"id" => id = scanner.string_value()?,
-            b"parentId" => parent_id = scanner.string_value()?,
-            b"timestamp" => timestamp = scanner.string_value()?,
-            b"name" => name = scanner.string_value()?,
-            b"usage" => usage = usage::Raw::scan(scanner)?,
-            b"provider" => provider = scanner.string_value()?,
-            b"model" => model = scanner.string_value()?,
-            b"responseId" => response_id = scanner.string_value()?,
-            b"version" => version = scanner.value_but_null()?,
-            b"cwd" => cwd = scanner.string_value()?,
-            b"parentSession" => parent_session = scanner.string_value()?,
+            b"id" => entry.id = scanner.string_value()?,
+            b"parentId" => entry.parent_id = scanner.string_value()?,
+            b"timestamp" => entry.timestamp = scanner.string_value()?,
+            b"name" => entry.name = scanner.string_value()?,
+            b"usage" => entry.usage = usage::Raw::scan(scanner)?,
+            b"provider" => entry.provider = scanner.string_value()?,
+            b"model" => entry.model = scanner.string_value()?,
+            b"responseId" => entry.response_id = scanner.string_value()?,
+            b"version" => entry.version = scanner.value_but_null()?,
+            b"cwd" => entry.cwd = scanner.string_value()?,
+            b"parentSession" => entry.parent_session = scanner.string_value()?,
             _ => _ = scanner.value()?,
         }
         Ok(())
     })?;
-    if kind.is_none() && id.is_none() {
-        return Ok(None);
-    }
-    let kind = kind.map_or(Kind::Unknown, |kind| Kind::named(&kind.word(line)));
-    Ok(Some(Entry {
-        object,
-        kind,
-        id,
-        parent_id,
-        timestamp,
-        message,
-        name,
-        usage,
-        provider,
-        model,
-        response_id,
-        version,
-        cwd,
-        parent_session,
-    }))
+    entry.kind = kind.map_or(Kind::Unknown, |kind| Kind::named(&kind.word(line)));
+    Ok(kind.is_some() || entry.id.is_some())
 }
 
-fn message(line: &[u8], scanner: &mut Scanner<'_>) -> Result<Option<Message>, Faulty> {
+/// Reads the value ahead, which is a message if it is an object.
+fn read_message(line: &[u8], scanner: &mut Scanner<'_>, message: &mut Option<Message>) -> Result<(), Faulty> {
+    *message = None;
     if scanner.peek() != Some(b'{') {
-        scanner.value()?;
-        return Ok(None);
+        return scanner.value().map(drop);
     }
-    let (mut role, mut usage) = (None, None);
-    let [mut content, mut timestamp, mut details, mut provider, mut model, mut response_id] = [None; 6];
-    let object = scanner.object(|scanner, key| {
+    let message = message.insert(Message::default());
+    message.object = scanner.object(|scanner, key| {
         match key {
             b"content" => {
                 let is_one = matches!(scanner.peek(), Some(b'"' | b'['));
-                content = Some(scanner.value()?).filter(|_| is_one);
+                message.content = Some(scanner.value()?).filter(|_| is_one);
             }
-            b"role" => role = scanner.string_value()?.map(|role| Role::named(&role.word(line))),
-            b"timestamp" => timestamp = scanner.value_but_null()?,
-            b"usage" => usage = usage::Raw::scan(scanner)?,
-            b"details" => details = scanner.value_but_null()?,
-            b"provider" => provider = scanner.string_value()?,
-            b"model" => model = scanner.string_value()?,
-            b"responseId" => response_id = scanner.string_value()?,
+            b"role" => message.role = scanner.string_value()?.map(|role| Role::named(&role.word(line))),
+            b"timestamp" => message.timestamp = scanner.value_but_null()?,
+            b"usage" => message.usage = usage::Raw::scan(scanner)?,
+            b"details" => message.details = scanner.value_but_null()?,
+            b"provider" => message.provider = scanner.string_value()?,
+            b"model" => message.model = scanner.string_value()?,
+            b"responseId" => message.response_id = scanner.string_value()?,
             _ => _ = scanner.value()?,
         }
         Ok(())
     })?;
-    Ok(Some(Message { object, role, content, timestamp, usage, details, provider, model, response_id }))
+    Ok(())
 }
 
 #[cfg(test)]
@@ -240,14 +228,16 @@ mod tests {
     use super::*;
     use crate::marks::Marked;
 
-    fn check(line: &str) -> Result<Checked, &'static str> {
-        super::check(Marked::new(line.as_bytes()).text(), &mut Nesting::default()).map_err(|flaw| flaw.what)
+    fn check(line: &str) -> Result<(Checked, Entry), &'static str> {
+        let mut first = Entry::default();
+        let checked = super::check(Marked::new(line.as_bytes()).text(), &mut Nesting::default(), &mut first);
+        checked.map(|checked| (checked, first)).map_err(|flaw| flaw.what)
     }
 
     #[test]
     fn fields_are_found_in_any_order_and_spelling() {
         let line = r#"{"id":"old","message":{"content":[{"text":"a","type":"text"},"x",{"type":"text"}],"r\u006fle":"user"},"t\u0079pe":"message","id":"new"}"#;
-        let Checked { objects, first, .. } = check(line).unwrap();
+        let (Checked { objects, .. }, first) = check(line).unwrap();
         let message = first.message.as_ref().unwrap();
         assert_eq!((objects, first.kind, message.role), (1, Kind::Message, Some(Role::User)));
         assert_eq!(first.id.unwrap().of(line.as_bytes()), b"\"new\"");
@@ -257,9 +247,9 @@ mod tests {
     #[test]
     fn a_line_is_whole_objects_or_nothing() {
         let line = r#"{"type":"label"} {} {"type":"usage"}"#;
-        let (checked, mut kinds) = (check(line).unwrap(), Vec::new());
+        let ((checked, first), mut kinds) = (check(line).unwrap(), Vec::new());
         assert_eq!(checked.objects, 3);
-        let flow = checked.try_for_each(Marked::new(line.as_bytes()).text(), |entry| {
+        let flow = checked.try_for_each(Marked::new(line.as_bytes()).text(), &first, |entry| {
             kinds.push(entry.kind);
             ControlFlow::Continue(())
         });
@@ -270,7 +260,7 @@ mod tests {
             ("[]", "expected an object"),
             ("{}{}", "the object has neither a type nor an id"),
         ] {
-            assert_eq!(check(line).unwrap_err(), flaw);
+            assert_eq!(check(line).map(drop).unwrap_err(), flaw);
         }
     }
 }

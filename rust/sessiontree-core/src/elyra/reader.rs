@@ -16,6 +16,8 @@ use crate::marks::Text;
 #[derive(Debug, Default)]
 pub(super) struct LineReader {
     nesting: Nesting,
+    /// The first entry of the line that is being read.
+    first: Entry,
     pub(super) reports: Reports,
 }
 
@@ -50,8 +52,8 @@ impl LineReader {
             Ok(checked) => {
                 let is_utf8 = self.report(&checked, place, padded);
                 let is_clean = is_utf8 && !checked.has_surrogates;
-                let Self { nesting, reports } = self;
-                checked.try_for_each(text, |entry| {
+                let Self { nesting, first, reports } = self;
+                checked.try_for_each(text, first, |entry| {
                     each(entry, &mut Intake { line: text, indent, place, is_clean, reports, nesting })
                 })
             }
@@ -65,8 +67,8 @@ impl LineReader {
 
     /// What the line holds; an error if it is to be skipped.
     fn check(&mut self, line: Text<'_>, joined: Joined) -> Result<Checked, Flaw> {
-        let checked = check(line, &mut self.nesting)?;
-        let first = &checked.first;
+        let checked = check(line, &mut self.nesting, &mut self.first)?;
+        let first = &self.first;
         let is_header = checked.first_at == 0 && first.kind == Kind::Session && first.id.is_some();
         if joined == Joined::HeaderFirst && checked.objects > 1 && !is_header {
             return Err(Flaw { at: 0, what: "several records stand on one line before the header" });

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::digest::{Digest, Flags};
 use super::entries::Entries;
-use super::entry::{Kind, check};
+use super::entry::{Entry, Kind, check};
 use super::migrate::{CURRENT, Migration};
 use super::source::Source;
 use crate::error::{Place, Reports, Result};
@@ -70,7 +70,7 @@ impl SessionEntry {
     pub fn json(&self) -> Result<Vec<u8>> {
         let mut object = vec![0; self.length as usize];
         self.source.read(self.offset, &mut object)?;
-        if check(Marked::new(&object).text(), &mut Nesting::default()).is_err() {
+        if check(Marked::new(&object).text(), &mut Nesting::default(), &mut Entry::default()).is_err() {
             return Err(self.source.rewritten());
         }
         Ok(match &self.migration {

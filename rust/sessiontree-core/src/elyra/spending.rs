@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::digest::Flags;
 use super::entries::Entries;
-use super::entry::check;
+use super::entry::{Entry, check};
 use super::intake::Intake;
 use super::source::Source;
 use super::tally::{Models, Tally, for_each_record};
@@ -29,13 +29,13 @@ pub(super) struct Spending {
 impl Spending {
     /// Looks at the rows that have come since it was last called.
     pub(super) fn catch_up(&mut self, entries: &Entries, source: &Source) -> Result<()> {
-        let mut nesting = Nesting::default();
+        let (mut nesting, mut entry) = (Nesting::default(), Entry::default());
         for number in self.done..entries.rows().len() {
             let row = &entries.rows()[number];
             if row.flags.has(Flags::HAS_USAGE) {
                 let object = source.object(row)?;
                 let marked = Marked::new(&object);
-                if let Ok(checked) = check(marked.text(), &mut nesting) {
+                if check(marked.text(), &mut nesting, &mut entry).is_ok() {
                     let mut intake = Intake {
                         line: marked.text(),
                         indent: 0,
@@ -46,7 +46,7 @@ impl Spending {
                     };
                     let records = &mut self.records;
                     let id = entries.ids(number).0;
-                    for_each_record(&checked.first, id, &mut intake, &self.keys, &mut self.models, |record| {
+                    for_each_record(&entry, id, &mut intake, &self.keys, &mut self.models, |record| {
                         self.tally.add(&record);
                         records.push((number, record));
                     });

@@ -25,7 +25,7 @@ pub(crate) struct Marks {
     backslashes: u64,
     /// Bytes below 0x20, LF among them.
     controls: u64,
-    /// What is escaped in one of the rarer ways.
+    /// What needs a closer look: these, and what is escaped in one of the rarer ways.
     odd: u64,
     /// Bytes from 0x80 up.
     high: u64,
@@ -54,7 +54,7 @@ impl Found {
             quotes: self.quotes & !escaped,
             backslashes: self.backslashes,
             controls: self.controls,
-            odd: escaped & !plain,
+            odd: self.controls | escaped & !plain,
             high: self.high,
         }
     }
@@ -157,8 +157,8 @@ pub(crate) struct StringEnd {
     pub(crate) quote: Option<usize>,
     /// Whether any byte before it needs a closer look.
     pub(crate) is_odd: bool,
-    /// Whether any is a backslash.
-    pub(crate) is_escaped: bool,
+    /// False if none is a backslash.
+    pub(crate) may_be_escaped: bool,
     /// Whether any is no ASCII.
     pub(crate) is_high: bool,
 }
@@ -185,25 +185,39 @@ impl<'a> Text<'a> {
     #[inline]
     pub(crate) fn string_end(self, from: usize) -> StringEnd {
         let place = self.start + from;
-        let mut number = place / BLOCK;
-        let mut live = u64::MAX << (place % BLOCK);
-        let (mut odd, mut backslashes, mut high) = (0, 0, 0);
-        let quote = loop {
-            let Some(marks) = self.marks.get(number) else { break None };
-            let quotes = marks.quotes & live;
-            // Up to the quote, or all.
-            let inside = quotes.wrapping_sub(1) & !quotes & live;
-            odd |= (marks.odd | marks.controls) & inside;
-            backslashes |= marks.backslashes & inside;
-            high |= marks.high & inside;
-            if quotes != 0 {
-                let at = number * BLOCK + quotes.trailing_zeros() as usize - self.start;
-                break (at < self.bytes.len()).then_some(at);
-            }
-            live = u64::MAX;
-            number += 1;
+        let number = place / BLOCK;
+        let (first, others) = match self.marks.get(number..) {
+            Some([first, others @ ..]) => (*first, others),
+            _ => (Marks::default(), &[][..]),
         };
-        StringEnd { quote, is_odd: odd != 0, is_escaped: backslashes != 0, is_high: high != 0 }
+        let live = u64::MAX << (place % BLOCK);
+        let at = |number: usize, quotes: u64| {
+            let at = number * BLOCK + quotes.trailing_zeros() as usize - self.start;
+            (at < self.bytes.len()).then_some(at)
+        };
+        // Most end in the block that they begin in.
+        let quotes = first.quotes & live;
+        let inside = up_to_first(quotes) & live;
+        let (mut odd, mut high) = (first.odd & inside, first.high & inside);
+        if quotes != 0 {
+            let is_escaped = first.backslashes & inside != 0;
+            return StringEnd {
+                quote: at(number, quotes),
+                is_odd: odd != 0,
+                may_be_escaped: is_escaped,
+                is_high: high != 0,
+            };
+        }
+        for (number, marks) in (number + 1..).zip(others) {
+            let inside = up_to_first(marks.quotes);
+            odd |= marks.odd & inside;
+            high |= marks.high & inside;
+            if marks.quotes != 0 {
+                let quote = at(number, marks.quotes);
+                return StringEnd { quote, is_odd: odd != 0, may_be_escaped: true, is_high: high != 0 };
+            }
+        }
+        StringEnd { quote: None, is_odd: odd != 0, may_be_escaped: true, is_high: high != 0 }
     }
 
     /// Calls `each` with the places of the bytes from `from` up to `until` that need a closer look, until it fails.
@@ -219,7 +233,7 @@ impl<'a> Text<'a> {
             if block >= until {
                 break;
             }
-            let mut odd = (marks.odd | marks.controls) & within(block, from, until);
+            let mut odd = marks.odd & within(block, from, until);
             while odd != 0 {
                 each(block + odd.trailing_zeros() as usize - self.start)?;
                 odd &= odd - 1;
@@ -266,6 +280,11 @@ fn sequence(bytes: &[u8]) -> Option<usize> {
         }
         _ => None,
     }
+}
+
+/// The bits below the lowest that is set; all if none is.
+fn up_to_first(mask: u64) -> u64 {
+    mask.wrapping_sub(1) & !mask
 }
 
 /// The bits of the block at `block` that are of what lies from `start` up to `end`, which is behind its beginning.
@@ -325,7 +344,7 @@ mod tests {
                 quotes: bits(block, &|byte, escaped| byte == b'"' && !escaped),
                 backslashes: bits(block, &|byte, _| byte == b'\\'),
                 controls: bits(block, &|byte, _| byte < 0x20),
-                odd: bits(block, &|byte, escaped| escaped && !b"\"\\nrt".contains(&byte)),
+                odd: bits(block, &|byte, escaped| byte < 0x20 || escaped && !b"\"\\nrt".contains(&byte)),
                 high: bits(block, &|byte, _| byte >= 0x80),
             })
             .collect()
@@ -392,12 +411,14 @@ mod tests {
             let quote = (start + from..text.len()).find(|&at| is(|marks| marks.quotes, at));
             let end = part.string_end(from);
             prop_assert_eq!(end.quote, quote.map(|at| at - start));
-            let odd = (start + from..quote.unwrap_or(text.len())).filter(|&at| is(|marks| marks.odd | marks.controls, at)).collect::<Vec<_>>();
+            let odd = (start + from..quote.unwrap_or(text.len())).filter(|&at| is(|marks| marks.odd, at)).collect::<Vec<_>>();
             let until = end.quote.unwrap_or(part.bytes().len());
             let inside = &part.bytes()[from..until];
             if end.quote.is_some() {
                 prop_assert_eq!(end.is_odd, !odd.is_empty());
-                prop_assert_eq!((end.is_escaped, end.is_high), (inside.contains(&b'\\'), !inside.is_ascii()));
+                prop_assert_eq!(end.is_high, !inside.is_ascii());
+                prop_assert!(end.may_be_escaped || !inside.contains(&b'\\'));
+                prop_assert!(!end.may_be_escaped || inside.contains(&b'\\') || (start + from) / BLOCK < (start + until) / BLOCK);
             }
             let mut found = Vec::new();
             let Ok(()) = part.for_odd::<Infallible>(from, until, |at| {
