@@ -18,6 +18,7 @@ mod digest;
 mod entries;
 mod load;
 mod source;
+mod survey;
 mod spending;
 mod context;
 mod session_entry;
@@ -49,6 +50,7 @@ pub use load::Tick;
 pub use new::NewSession;
 pub use session::{OpenOptions, Session as OpenSession};
 pub use session_entry::SessionEntry;
+pub(crate) use survey::{LongSurvey, Surveyed, survey};
 pub(crate) use tally::UsageSpans;
 pub use view::{NodeLabel, TreeView};
 pub(crate) use visit::{Visit, Visitor, visit};
@@ -256,7 +258,9 @@ pub fn find_headers(sources: &[store::Source], tick: Tick<'_>) -> Result<Vec<Fou
     let mut tick = || if tick().is_break() { Err(Error::Stopped) } else { Ok(()) };
     let mut found = Vec::new();
     let mut buffer = Buffer::default();
-    for candidate in store::find(sources, &mut tick)?.files {
+    let mut files = store::find(sources, &mut tick)?.files;
+    files.sort_unstable_by(|one, other| one.path.as_os_str().cmp(other.path.as_os_str()));
+    for candidate in files {
         tick()?;
         let Ok(file) = open(&candidate.path) else { continue };
         let Ok(metadata) = file.metadata() else { continue };
