@@ -152,4 +152,4 @@ print(peak.split()[1])
 """
     done = subprocess.run([sys.executable, "-c", code, str(long_line)], capture_output=True, text=True, check=True)
     # What is special in the line is noted beside it, in five bits a byte.
-    assert int(done.stdout) * 1024 < MAX_LINE_BYTES * 13 // 8 + 128 * 2**20
+    assert int(done.stdout) * 1024 < MAX_LINE_BYTES * 13 // 8 + 256 * 2**20
