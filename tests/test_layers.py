@@ -74,5 +74,9 @@ def test_only_one_place_imports_orjson_and_only_the_binding_knows_pyo3() -> None
 
 
 def test_only_the_crew_knows_rayon() -> None:
-    rust = [file for file in (ROOT / "rust/sessiontree-core/src").rglob("*.rs") if "rayon" in file.read_text(encoding="utf-8")]
+    rust = [
+        file
+        for file in (ROOT / "rust/sessiontree-core/src").rglob("*.rs")
+        if "rayon" in file.read_text(encoding="utf-8")
+    ]
     assert [file.name for file in rust] == ["crew.rs"]

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from . import _native
 from ._log import warn_unread
 from ._scan import sources_of
-from .context import SessionContext
+from .context import later
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ._native import SessionInfo
     from ._types import StrPath
+    from .context import SessionContext
 
 
 def contexts(
@@ -46,6 +47,6 @@ def contexts(
 
 def _decoded(found: _native.Contexts) -> Iterator[tuple[SessionInfo, SessionContext]]:
     for info, context in found:
-        yield info, SessionContext._later(context)
+        yield info, later(context)
     if found.unreadable:
         warn_unread(found.unreadable)

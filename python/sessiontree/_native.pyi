@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, final
+from typing import Any, Self, final
 
 from typing_extensions import disjoint_base
 

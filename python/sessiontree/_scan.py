@@ -145,7 +145,9 @@ def scan(
 
     Rule: docs/reading.md.
     """
-    return scan_sources(sources_of(source), on_progress=on_progress, threads=threads, strict=strict, catalogue=catalogue)
+    return scan_sources(
+        sources_of(source), on_progress=on_progress, threads=threads, strict=strict, catalogue=catalogue
+    )
 
 
 def scan_sources(

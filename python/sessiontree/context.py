@@ -55,13 +55,6 @@ class SessionContext:
         self._thinking_level = thinking_level
         self._model = model
 
-    @classmethod
-    def _later(cls, context: Context) -> Self:
-        """One whose messages are to be decoded when they are asked for."""
-        self = cls([], context.thinking_level, model_of(context))
-        self._messages = context
-        return self
-
     @property
     def messages(self) -> list[AgentMessage]:
         """In the order in which a model is sent them, as the file has them.
@@ -99,6 +92,13 @@ class SessionContext:
         """The same facts as plain JSON values."""
         model = None if self.model is None else self.model.to_dict()
         return {"messages": list(self.messages), "thinking_level": self.thinking_level, "model": model}
+
+
+def later(context: Context) -> SessionContext:
+    """A context whose messages are decoded when they are asked for."""
+    made = SessionContext([], context.thinking_level, model_of(context))
+    made._messages = context  # pyright: ignore[reportPrivateUsage]  the class's own module
+    return made
 
 
 def messages_of(context: Context) -> list[AgentMessage]:
