@@ -22,9 +22,9 @@ def contexts(
 ) -> Iterator[tuple[SessionInfo, SessionContext]]:
     """Build the context of every session of a store, in parallel, in bounded memory.
 
-    Each session's is that of its leaf, as `SessionManager.open(path, read_only=True).build_session_context()` has it. It
-    is handed over as one JSON text, which `SessionContext.messages` decodes when it is first asked for. What is ready
-    waits until it is taken, up to 32 MB of it; then the threads wait, too.
+    Each is that of the session's leaf, as `SessionManager.open(path).build_session_context()` has it. It is handed over as
+    one JSON text, which `SessionContext.messages` decodes when it is first asked for. What is ready waits until it is
+    taken, up to 32 MB of it; then the threads wait, too.
 
     Args:
         source: As for `scan`.
