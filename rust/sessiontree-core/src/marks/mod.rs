@@ -122,9 +122,11 @@ impl Marker {
         }
     }
 
-    /// Forgets the first bytes, a multiple of a block.
+    /// Forgets the first bytes, a multiple of a block. Of the marks only those that mean something are moved: there may be many
+    /// more, where a line was long.
     pub(crate) fn drop_front(&mut self, count: usize, marks: &mut [Marks]) {
-        marks.copy_within(count / BLOCK.., 0);
+        let end = marks.len().min(self.done / BLOCK + 1);
+        marks.copy_within(count / BLOCK..end, 0);
         self.done -= count;
     }
 }
