@@ -176,7 +176,7 @@ impl<'b, R: Read> Lines<'b, R> {
     /// Forgets the first bytes of the buffer, whole blocks of marks.
     fn drop_front(&mut self, count: usize) {
         if count == 0 {
-            return;
+            return; // a long line grows
         }
         self.bytes.copy_within(count..self.end, 0);
         self.marker.drop_front(count, self.end, self.marks);

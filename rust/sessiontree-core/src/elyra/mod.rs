@@ -29,6 +29,7 @@ mod session;
 mod append;
 mod copy;
 pub(crate) mod store;
+mod made_up;
 
 use std::fs::File;
 use std::io;
