@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sessiontree import SessionManager, scan
+from sessiontree import SessionManager, contexts, scan
 from sessiontree.errors import SessionError
 from support import reports, write
 
@@ -69,12 +69,13 @@ def _rate(work: Callable[[], object]) -> float:
 
 
 @pytest.mark.skipif(PROCESSORS < 2, reason="the two would take turns")
-@pytest.mark.parametrize("name", ["scan", "list_all with texts", "open"])
+@pytest.mark.parametrize("name", ["scan", "list_all with texts", "open", "contexts"])
 def test_another_thread_counts_on_meanwhile(long_file: Path, name: str) -> None:
     work: dict[str, Callable[[], object]] = {
         "scan": lambda: scan(long_file.parent, threads=1),
         "list_all with texts": lambda: SessionManager.list_all(session_dir=long_file.parent, text=True, threads=1),
         "open": lambda: SessionManager.open(long_file, read_only=True, threads=1).close(),
+        "contexts": lambda: sum(1 for _ in contexts(long_file.parent, threads=1)),
     }
     alone = _rate(lambda: time.sleep(0.1))
     assert _rate(work[name]) > alone / 5, "with the lock held it would be next to nothing"
