@@ -230,26 +230,31 @@ impl<T: Task> Crew<T> {
     }
 
     fn run(&self, piece: Piece<T::Long>, buffer: &mut Buffer) -> Vec<(usize, T::Outcome)> {
-        let (mut done, mut long) = (Vec::new(), Vec::new());
+        let mut done = Vec::new();
         match piece {
             Piece::Files(files) => {
                 for file in files {
                     match self.task.begin(file, buffer, &self.is_stopped) {
                         Begun::Done(outcome) => done.push((file, outcome)),
-                        Begun::Long(one) => long.push((file, Arc::new(one))),
+                        Begun::Long(long) => {
+                            let mut state = self.state();
+                            state.long.push((file, Arc::new(long)));
+                            self.tell(&state);
+                        }
                     }
                 }
                 let mut state = self.state();
                 state.beginning -= 1;
-                state.long.append(&mut long);
                 self.tell(&state);
             }
             Piece::Region { file, long, region } => {
-                if let Some(outcome) = self.task.read(&long, region, buffer, &self.is_stopped) {
+                let outcome = self.task.read(&long, region, buffer, &self.is_stopped);
+                let mut state = self.state();
+                if let Some(outcome) = outcome {
                     done.push((file, outcome));
-                    self.state().long.retain(|(number, _)| *number != file);
+                    state.long.retain(|(number, _)| *number != file);
                 }
-                self.tell(&self.state());
+                self.tell(&state);
             }
         }
         done
