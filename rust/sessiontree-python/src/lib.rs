@@ -9,6 +9,7 @@ mod arrow;
 mod entries;
 mod tree;
 mod session;
+mod events;
 
 use mimalloc::MiMalloc;
 use pyo3::prelude::*;
@@ -29,6 +30,8 @@ mod _native {
         MessageEntry, ModelChangeEntry, SessionInfoEntry, ThinkingLevelChangeEntry, UnknownEntry, UsageEntry,
         restore_entry,
     };
+    #[pymodule_export]
+    use crate::events::{EventReader, spent};
     #[pymodule_export]
     use crate::info::{SessionInfo, restore};
     #[pymodule_export]
