@@ -22,7 +22,7 @@ pub fn spent(holder: &[u8]) -> Option<Spent> {
     if scanner.peek() != Some(b'{') {
         return None;
     }
-    let scanned = scanner.object(|scanner, key| {
+    let walked = scanner.object(|scanner, key| {
         match key {
             b"usage" => usage = Raw::scan(scanner)?,
             b"details" => details = scanner.value_but_null()?,
@@ -30,7 +30,7 @@ pub fn spent(holder: &[u8]) -> Option<Spent> {
         }
         Ok(())
     });
-    scanned.ok()?;
+    walked.ok()?;
     let Spent { records, odd } = &mut spent;
     let mut is_odd = |what| odd.push(what);
     records.extend(usage.and_then(|raw| raw.read(holder, &mut is_odd)).map(|numbers| numbers.tokens));
