@@ -1,6 +1,7 @@
 """The Rust core, as Python sees it."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Self, final
@@ -442,7 +443,7 @@ class Session:
 class EventReader:
     """Finds the lines of a stream that comes in pieces."""
 
-    def __new__(cls, types: Set[str] | None, *, strict: bool) -> Self: ...
+    def __new__(cls, types: AbstractSet[str] | None, *, strict: bool) -> Self: ...
     def feed(self, piece: bytes) -> list[bytes]:
         """Take the next piece; gives the JSON of each line that is now complete, sound and wanted."""
     def finish(self) -> list[bytes]:
@@ -454,8 +455,9 @@ class EventReader:
         """The damage so far, by line; `path` is what the stream is called in it."""
 
 def spent(json: bytes) -> tuple[list[tuple[float, float, float, float, float, float]], list[str]]:
-    """The usage records that a JSON object has under `usage` and `details.modelUsage`, as `(input, output, cache_read,
-    cache_write, total_tokens, cost_total)` each; and the numbers that do not count, in words.
+    """The usage records in an object's `usage` and `details.modelUsage`, and the numbers that do not count, in words.
+
+    A record is `(input, output, cache_read, cache_write, total_tokens, cost_total)`.
     """
 
 def open_session(path: Path, cwd: str, *, read_only: bool, strict: bool, fsync: bool, threads: int | None) -> Session:

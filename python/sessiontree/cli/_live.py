@@ -8,8 +8,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from .. import _json
 from ._output import amount, count, dollars
+from ._speech import brief
 from ._text import cells, cut, either, one_line, visible, wrapped
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ _BETWEEN_S = 0.1
 _TOOLS = 5
 _END_OF_TEXT = 4000
 """How many characters of a text are looked at: more than a screen shows."""
-
-_BRIEF = 300
 
 
 @contextmanager
@@ -112,21 +110,6 @@ def view_lines(run: Run, columns: int, rows: int, seconds: float) -> Generator[s
 
 def _tool_line(call: ToolCall, size: int) -> str:
     mark = {"running": either("…", "..."), "done": either("✓", "ok"), "failed": either("✗", "failed")}[call.state]
-    said = one_line(call.text[-_BRIEF:], size) if call.state == "running" else ""
-    line = " ".join(word for word in (mark, one_line(call.name, size), brief(call.args, size)) if word)
+    said = one_line(call.text[-size:], size) if call.state == "running" else ""
+    line = " ".join(word for word in (mark, one_line(call.name, size), one_line(brief(call.args), size)) if word)
     return f"{line}  {said}" if said and cells(line) < size // 2 else line
-
-
-def brief(args: object, limit: int) -> str:
-    """What a tool was given, on one line: its texts, or else its JSON.
-
-    Args:
-        args: JSON values.
-        limit: How many cells there are for it.
-    """
-    if isinstance(args, dict) and args and all(isinstance(value, str) for value in args.values()):
-        return one_line(" ".join(value[:_BRIEF] for value in args.values()), limit)
-    try:
-        return "" if args in (None, {}) else one_line(_json.dumps(args), limit)
-    except (TypeError, ValueError):  # it did not come as JSON
-        return ""

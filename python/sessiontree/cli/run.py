@@ -40,8 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run, program=())
     parser.usage = "sessiontree run [options] [FILE | -- COMMAND [ARGUMENT ...]]"
     parser.epilog = (
-        "Exits with 0 when the run is ok and so is COMMAND, whose own code it is otherwise; with 1 when the run failed, "
-        "was aborted, or is incomplete; with 127 or 126 when COMMAND is not there, or cannot be started."
+        "Exits with 0 when the run is ok, and so is COMMAND, whose own code it is otherwise; with 1 when the run "
+        "failed, was aborted, or is incomplete; with 127 or 126 when COMMAND is not there, or cannot be started."
     )
     parser.add_argument("file", metavar="FILE", nargs="?", help="a stream of events, or - (standard input)")
     save = parser.add_mutually_exclusive_group()

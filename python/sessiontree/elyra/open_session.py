@@ -467,7 +467,8 @@ def append_as_is(session: OpenSession, kind: str, payload: Mapping[str, Any]) ->
     Raises:
         ReadOnlyError: As for `append_message`, and so are the others.
     """
-    return session._session.append(kind, _json.encode(payload))
+    core = session._session  # pyright: ignore[reportPrivateUsage]  for `record`, not for everybody
+    return core.append(kind, _json.encode(payload))
 
 
 def _payload(members: Mapping[str, object]) -> bytes:

@@ -18,7 +18,7 @@ def mapping(value: object) -> Mapping[str, Any]:
 
 def items(value: object) -> list[Any]:
     """The list; an empty one where there is none."""
-    return cast("list[Any]", value) if isinstance(value, list) else []
+    return value if isinstance(value, list) else []  # pyright: ignore[reportUnknownVariableType]  of anything
 
 
 def number(value: object) -> float | None:

@@ -29,8 +29,8 @@ class GrowingMessage:
         Args:
             content: A list of blocks, or a text; nothing, if it is anything else.
         """
-        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else items(content)
-        self._blocks = {place: _Block.of(block) for place, block in enumerate(blocks) if isinstance(block, dict)}
+        blocks: list[Any] = [{"type": "text", "text": content}] if isinstance(content, str) else items(content)
+        self._blocks = {place: _Block.of(mapping(block)) for place, block in enumerate(blocks) if mapping(block)}
 
     def update(self, event: Mapping[str, Any]) -> None:
         """Take an `assistantMessageEvent`: the start, more, or the end of a block."""
@@ -73,13 +73,13 @@ class _Block:
 
     def __init__(self, kind: str | None) -> None:
         self.kind = kind
-        self._whole: dict[str, Any] | None = None
+        self._whole: Mapping[str, Any] | None = None
         self._pieces: list[str] = []
         self._fields: dict[str, Any] = {}
         self._is_ended = False
 
     @classmethod
-    def of(cls, whole: dict[str, Any]) -> _Block:
+    def of(cls, whole: Mapping[str, Any]) -> _Block:
         block = cls(text(whole.get("type")))
         block._whole = whole
         return block
@@ -100,7 +100,7 @@ class _Block:
         """What a block's end says replaces what was gathered; one that says nothing leaves it."""
         call, content = mapping(event.get("toolCall")), text(event.get("content"))
         if self.kind == "toolCall" and call:
-            self._whole = dict(call)
+            self._whole = call
         elif content is not None:
             self._whole, self._pieces = None, [content]
         self._is_ended = True
@@ -108,12 +108,12 @@ class _Block:
     def value(self) -> dict[str, Any]:
         """The block as messages have it."""
         if self._whole is not None:
-            return self._whole
+            return dict(self._whole)
         said = "".join(self._pieces)
         self._pieces = [said]
         if self.kind != "toolCall":
             return {"type": self.kind, str(self.kind): said}
-        call = {"type": self.kind, "id": "", "name": "", "arguments": {}, **self._fields}
+        call: dict[str, Any] = {"type": self.kind, "id": "", "name": "", "arguments": {}, **self._fields}
         if not self._is_ended:
             return {**call, "partialArgs": said}
         return {**call, "arguments": _arguments(said)}

@@ -1,7 +1,7 @@
 """The events of a running agent, as type checkers see them: dicts with the keys of the stream.
 
 What stands in a stream is passed on as it is, so a key may be missing in what another program wrote, and unknown keys
-are kept. An event of an unknown type is passed on as well: it is in no type here, so that `type` tells all others apart.
+are kept. An event of an unknown type is passed on, too; it is in no type here, so that `type` tells the others apart.
 
 Rule: Elyra JSON event stream mode, "Event Types"; the keys that are not required come with newer agents.
 """
@@ -10,7 +10,13 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
-from ..messages import AgentMessage, AssistantMessage, MessageUsage, ToolCall, ToolResultMessage
+from ..messages import (  # noqa: TC001  who asks for a TypedDict's types gets them
+    AgentMessage,
+    AssistantMessage,
+    MessageUsage,
+    ToolCall,
+    ToolResultMessage,
+)
 
 CompactionReason: TypeAlias = Literal["manual", "threshold", "overflow", "mid-turn"]
 

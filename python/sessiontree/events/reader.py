@@ -15,6 +15,7 @@ from .sources import async_items, items
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
 
+    from .._types import StrPath
     from .kinds import Event
     from .sources import AsyncSource, Source
 
@@ -182,7 +183,7 @@ def read(source: Source, intake: Intake) -> Iterator[Event]:
 
 def intake_of(source: object, types: Iterable[str] | None = None, *, strict: bool = False) -> Intake:
     """An intake for a source, whose path stands in its damage if it has one."""
-    path = Path(source) if isinstance(source, (str, os.PathLike)) else None
+    path = Path(cast("StrPath", source)) if isinstance(source, (str, os.PathLike)) else None
     return Intake(types, strict=strict, path=path)
 
 

@@ -122,9 +122,7 @@ class Run:
         elif len(self._odd) < _MOST_ODD:
             self._odd.append(Damage("line", _NO_PATH, None, None, "an event without a type; skipped"))
 
-    def finish(
-        self, *, damage: Iterable[Damage] = (), exit_code: int | None = None, stderr: str | None = None
-    ) -> None:
+    def finish(self, *, damage: Iterable[Damage] = (), exit_code: int | None = None, stderr: str | None = None) -> None:
         """Tell that the stream has ended.
 
         Args:
@@ -168,7 +166,7 @@ class Run:
 
     @property
     def partial_blocks(self) -> list[dict[str, Any]]:
-        """All blocks of that message. A call that has not ended has the text of its arguments so far in `partialArgs`."""
+        """All blocks of that message; a call that has not ended has what there is of its arguments in `partialArgs`."""
         return self._growing.blocks()
 
     @property

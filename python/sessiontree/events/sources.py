@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import io
 import os
 from collections.abc import AsyncIterable, Iterable, Mapping
@@ -33,7 +32,9 @@ class AsyncReadable(Protocol):
         ...
 
 
-Source: TypeAlias = "bytes | bytearray | memoryview | StrPath | Readable | Iterable[bytes] | Iterable[Mapping[str, Any]]"
+Source: TypeAlias = (
+    "bytes | bytearray | memoryview | StrPath | Readable | Iterable[bytes] | Iterable[Mapping[str, Any]]"
+)
 """Bytes, a path, a binary file or pipe, or an iterable of bytes or of events."""
 
 AsyncSource: TypeAlias = "Source | AsyncReadable | AsyncIterable[bytes] | AsyncIterable[Mapping[str, Any]]"
@@ -49,7 +50,7 @@ def items(source: Source) -> Iterator[object]:
     if isinstance(source, (str, os.PathLike)):
         return _of_path(Path(source))
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return _of_bytes(source)
+        return _of_bytes(cast("bytes", source))
     if (read := _read_of(source)) is not None:
         return iter(lambda: read(_PIECE) or b"", b"")
     if isinstance(source, Iterable):
@@ -63,6 +64,9 @@ async def async_items(source: AsyncSource) -> AsyncIterator[object]:
     Raises:
         TypeError: It is no source.
     """
+    import asyncio  # late, and so is the next: few programs need them
+    import inspect
+
     read_async = getattr(source, "read", None)
     if inspect.iscoroutinefunction(read_async):
         while piece := await read_async(_PIECE):
@@ -71,8 +75,6 @@ async def async_items(source: AsyncSource) -> AsyncIterator[object]:
         async for item in cast("AsyncIterable[object]", source):
             yield item
     elif isinstance(source, (str, os.PathLike)) or _read_of(source) is not None:
-        import asyncio  # late: few programs need it
-
         pieces = items(cast("Source", source))
         while (piece := await asyncio.to_thread(next, pieces, b"")) != b"":
             yield piece
@@ -106,4 +108,3 @@ def _read_of(source: object) -> Callable[[int], bytes | None] | None:
 def _no_source(source: object) -> TypeError:
     what = type(source).__name__
     return TypeError(f"expected bytes, a path, a binary file, or an iterable of bytes or of events, found {what}")
-

@@ -108,10 +108,11 @@ class _Sums:
             sums[:] = (min(sum + more, sys.float_info.max) for sum, more in zip(sums, record, strict=True))
 
     def usage(self) -> Usage:
-        by_model = {name: Usage(*_counts(sums)) for name, sums in sorted(self._by_model.items())}
-        return Usage(*_counts(self._total), by_model=by_model)
+        return _usage(self._total, {name: _usage(sums, {}) for name, sums in sorted(self._by_model.items())})
 
 
-def _counts(sums: list[float]) -> list[float]:
-    *tokens, cost = sums
-    return [*(int(count) if count <= _EXACT and count.is_integer() else count for count in tokens), cost]
+def _usage(sums: list[float], by_model: dict[str, Usage]) -> Usage:
+    *counts, cost = sums
+    whole = (int(count) if count <= _EXACT and count.is_integer() else count for count in counts)
+    given, got, cache_read, cache_write, total = whole
+    return Usage(given, got, cache_read, cache_write, total, cost, by_model)

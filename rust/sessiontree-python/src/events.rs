@@ -57,8 +57,9 @@ impl EventReader {
     }
 }
 
-/// The usage records that a JSON object has under `usage` and `details.modelUsage`, as `(input, output, cache_read,
-/// cache_write, total_tokens, cost_total)` each; and the numbers that do not count, in words.
+/// The usage records in an object's `usage` and `details.modelUsage`, and the numbers that do not count, in words.
+///
+/// A record is `(input, output, cache_read, cache_write, total_tokens, cost_total)`.
 #[pyfunction]
 pub(crate) fn spent(json: &[u8]) -> PyResult<(Vec<[f64; 6]>, Vec<String>)> {
     let spent = core::spent(json).ok_or_else(|| PyValueError::new_err("json: expected a JSON object"))?;
