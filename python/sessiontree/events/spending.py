@@ -49,11 +49,11 @@ class Spending:
 
     def end(self, messages: object) -> None:
         """An attempt has ended, with these messages."""
-        ended = items(messages)
+        ended = [message for one in items(messages) if (message := mapping(one))]
         if ended and not self._was_told:
             self._now = self._before
             for message in ended:
-                self._count_message(mapping(message))
+                self._count_message(message)
         self.start()
 
     def holder(self, holder: Mapping[str, Any]) -> None:
