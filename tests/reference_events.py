@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _TOKENS = {"input": "input", "output": "output", "cacheRead": "cache_read", "cacheWrite": "cache_write"}
-_BEGINS = ("agent_start", "turn_start", "message_update")
 
 
 @dataclass
@@ -35,7 +34,7 @@ def read(data: bytes) -> tuple[list[dict[str, Any]], list[int]]:
         if not text.strip(" \t\r"):
             continue
         try:
-            event = json.loads(text, parse_constant=_no_constant)
+            event = json.loads(text, parse_constant=_no_constant, parse_int=_integer)
         except ValueError:
             event = None
         if isinstance(event, dict) and isinstance(event.get("type"), str):
@@ -47,6 +46,11 @@ def read(data: bytes) -> tuple[list[dict[str, Any]], list[int]]:
 
 def _no_constant(name: str) -> None:
     raise ValueError(name)
+
+
+def _integer(text: str) -> float:
+    """As JavaScript has it, but for those of 64 bits, which are exact."""
+    return int(text) if -(2**63) <= int(text) < 2**64 else float(text)
 
 
 def reduce(events: Sequence[dict[str, Any]]) -> Facts:
@@ -69,8 +73,10 @@ def reduce(events: Sequence[dict[str, Any]]) -> Facts:
 
 
 def _begins(event: dict[str, Any]) -> bool:
+    if event["type"] == "message_update":
+        return not event.get("message") or not isinstance(event["message"], dict) or _role(event) == "assistant"
     is_answer = event["type"] in ("message_start", "message_end", "turn_end") and _role(event) == "assistant"
-    return event["type"] in _BEGINS or is_answer
+    return event["type"] in ("agent_start", "turn_start") or is_answer
 
 
 def _outcome(events: Sequence[dict[str, Any]], ends: list[int]) -> dict[str, Any] | None:

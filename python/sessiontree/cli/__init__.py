@@ -91,7 +91,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser, command = _parsers(argv[:1])
     if command is None:
         return parser.parse_args(argv)
-    own = list(argv[1:])
+    own = [*argv[1:]]
     if command.get_default("program") is None or "--" not in own:
         return command.parse_intermixed_args(own)
     place = own.index("--")

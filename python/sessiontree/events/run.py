@@ -302,7 +302,7 @@ class Run:
 
     def _take_message_update(self, event: Mapping[str, Any]) -> None:
         message = mapping(event.get("message"))
-        if message.get("role", "assistant") != "assistant":
+        if message and message.get("role") != "assistant":
             return
         self._outcome.begin()
         if not self._is_growing:  # its start was missed
