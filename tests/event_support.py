@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from support import DATA
@@ -33,7 +34,7 @@ def lines(events: Iterable[object]) -> bytes:
 def chunks(data: bytes, cuts: Sequence[int]) -> Iterator[bytes]:
     """The data, cut at these places."""
     places = [0, *sorted(cuts), len(data)]
-    return (data[start:end] for start, end in zip(places, places[1:], strict=False))
+    return (data[start:end] for start, end in pairwise(places))
 
 
 def user(text: str = "Do it") -> dict[str, Any]:

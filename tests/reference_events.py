@@ -87,7 +87,7 @@ def _outcome(events: Sequence[dict[str, Any]], ends: list[int]) -> dict[str, Any
             listed = _messages(event)
             for message in reversed(listed):
                 if message.get("role") == "assistant":
-                    return message
+                    return dict(message)
             if any(message.get("role") == "user" for message in listed) and not _was_told(events[:place]):
                 return None
         elif event["type"] == "agent_settled" or (_is_told(event) and _role(event) == "user"):

@@ -20,7 +20,7 @@ from sessiontree.events import EventReader, aiter_events, iter_events
 from sessiontree.messages import AgentMessage, AssistantMessage
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Sequence
+    from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from sessiontree.events import AsyncSource, Event, Source
@@ -55,6 +55,11 @@ SEED: dict[str, dict[str, Any]] = {
 """An event of every type that the format's page names, and of those that newer agents add."""
 
 
+def kinds(found: Iterable[Event]) -> list[str]:
+    """Their types, which may be any: those of a format that is newer than the types here are not told of."""
+    return [event["type"] for event in found]
+
+
 def read(*pieces: bytes, **options: Any) -> list[Event]:  # noqa: ANN401
     reader = EventReader(**options)
     return [event for piece in pieces for event in reader.feed(piece)] + reader.finish()
@@ -70,7 +75,7 @@ def test_each_type_is_typed_and_comes_through_as_it_is(kind: str) -> None:
     keys = get_type_hints(typed, include_extras=True)
     assert {key for key, hint in keys.items() if get_origin(hint) is not NotRequired} <= set(event) <= keys.keys()
     run = events.Run()
-    run.feed(event)  # type: ignore[arg-type]  the dict itself is of no type
+    run.feed(event)
     assert not run.damage
 
 
@@ -127,7 +132,7 @@ def test_a_last_line_counts_when_the_stream_has_ended() -> None:
     reader = EventReader()
     assert reader.feed(b'{"type":"a"}\n{"type":"b"') == [{"type": "a"}]
     assert reader.feed(b"}") == []
-    assert reader.finish() == [{"type": "b"}]  # type: ignore[comparison-overlap]  an unknown type
+    assert kinds(reader.finish()) == ["b"]
     assert reader.finish() == []
 
 
@@ -142,7 +147,7 @@ def test_what_is_no_utf8_is_replaced_and_numbers_are_as_javascript_has_them() ->
         "int": 1.2345678901234568e22,
     }
     deep = b'{"type":"deep","x":' + b"[" * 100_000 + b"]" * 100_000 + b"}\n"
-    assert read(deep)[0]["type"] == "deep"
+    assert kinds(read(deep)) == ["deep"]
     assert read(deep, types=["other"]) == []
 
 
@@ -185,7 +190,7 @@ def test_a_line_that_is_no_event_is_kept_aside(odd: bytes) -> None:
     with pytest.raises(FormatError):
         before.extend(event["type"] for event in iter_events(data, strict=True))
     found = iter_events(data, strict=True)
-    assert next(found)["type"] == "first"
+    assert kinds([next(found)]) == ["first"]
 
 
 def test_damage_names_the_file(tmp_path: Path) -> None:
@@ -239,7 +244,8 @@ def test_a_type_is_found_wherever_it_stands(line: bytes) -> None:
 
 def sources(path: Path) -> Iterator[tuple[str, Source]]:
     path.write_bytes(STREAM)
-    yield from {
+    mixed: list[bytes | memoryview] = [STREAM[:100], memoryview(STREAM[100:]), b""]
+    named: dict[str, Source] = {
         "bytes": STREAM,
         "bytearray": bytearray(STREAM),
         "memoryview": memoryview(STREAM),
@@ -248,11 +254,12 @@ def sources(path: Path) -> Iterator[tuple[str, Source]]:
         "BytesIO": io.BytesIO(STREAM),
         "file": path.open("rb"),
         "raw file": path.open("rb", buffering=0),
-        "chunks": [STREAM[:100], memoryview(STREAM[100:]), b""],
+        "chunks": mixed,
         "generator": (STREAM[at : at + 7] for at in range(0, len(STREAM), 7)),
         "events": EVENTS,
         "iterator of events": iter(EVENTS),
-    }.items()
+    }
+    yield from named.items()
 
 
 def test_every_source_gives_the_same(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -58,7 +59,7 @@ used = st.sampled_from(
     [*ODD, {"usage": {"input": 1, "cost": {"total": 2}}}, {"type": "label", "targetId": "x", "usage": None}]
 )
 events = st.one_of(
-    event("session", id=st.sampled_from(["s", 7]), cwd=st.sampled_from(["/a", None]), version=st.sampled_from([3, "3"])),
+    event("session", id=st.sampled_from(["s", 7]), cwd=st.sampled_from(["/a", None]), version=st.sampled_from([3, ""])),
     *(event(kind) for kind in ("agent_start", "turn_start", "agent_settled", "novelty")),
     *(event(kind, message=messages) for kind in ("message_start", "message_end", "turn_end")),
     *[event("agent_end", messages=st.one_of(st.lists(messages, max_size=3), messages))] * 3,
@@ -80,7 +81,9 @@ events = st.one_of(
     st.sampled_from([{"type": 7}, {}, {"no": "type"}]),
 )  # fmt: skip
 attempts = st.lists(st.sampled_from(MESSAGES), max_size=4).map(lambda found: attempt(*found))
-streams = st.lists(st.one_of(events.map(lambda one: [one]), attempts), max_size=12).map(lambda parts: sum(parts, []))
+streams: st.SearchStrategy[list[dict[str, Any]]] = st.lists(
+    st.one_of(events.map(lambda one: [one]), attempts), max_size=12
+).map(lambda parts: [*chain.from_iterable(parts)])
 
 
 @settings(max_examples=EXAMPLES, deadline=None)

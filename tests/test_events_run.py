@@ -341,7 +341,7 @@ def test_the_text_of_a_call() -> None:
 def test_retries() -> None:
     start = {"type": "auto_retry_start", "maxAttempts": 3, "delayMs": 5, "errorMessage": "busy"}
     run = fed({**start, "attempt": 1})
-    assert run.retries == (Retry(1, 3, 5, "busy"),)
+    assert [*run.retries] == [Retry(1, 3, 5, "busy")]
     run.feed({**start, "attempt": 2})
     run.feed({"type": "auto_retry_end", "success": True, "attempt": 2})
     assert [retry.success for retry in run.retries] == [False, True]
@@ -352,9 +352,9 @@ def test_retries() -> None:
 def test_compactions_queues_name_and_thinking_level() -> None:
     result = {"summary": "s", "firstKeptEntryId": "e", "tokensBefore": 9}
     run = fed({"type": "compaction_start", "reason": "overflow"})
-    assert run.compactions == (Compaction("overflow"),)
+    assert [*run.compactions] == [Compaction("overflow")]
     run.feed({"type": "compaction_end", "reason": "overflow", "result": result, "aborted": False, "willRetry": True})
-    assert run.compactions == (Compaction("overflow", result, False, True),)
+    assert [*run.compactions] == [Compaction("overflow", result, False, True)]
     run.feed({"type": "compaction_end", "reason": "manual", "aborted": True, "errorMessage": "no"})
     assert run.compactions[1] == Compaction("manual", None, True, False, "no")
     run.feed({"type": "queue_update", "steering": ["a", 7], "followUp": ["b"]})
@@ -422,8 +422,9 @@ def test_unknown_and_odd_events_change_nothing() -> None:
     for event in ({"type": "novelty", "x": 1}, {"type": "decisions_extracted"}, {"type": "smart_routing"}):
         run.feed(event)
     assert run.to_dict() == facts
-    for odd in (None, 7, [], {}, {"type": 7}):
-        run.feed(odd)  # type: ignore[arg-type]
+    all_odd: list[Any] = [None, 7, [], {}, {"type": 7}]
+    for odd in all_odd:
+        run.feed(odd)
     assert len(run.damage) == 5
     assert run.status == "ok"
 

@@ -278,7 +278,7 @@ def test_entries_without_an_event_of_their_own() -> None:
 def test_a_frontend_gets_a_name_that_was_taken_away() -> None:
     manager = session_of(user())
     manager.append_session_info("")
-    assert read_run(replay(manager)).name == ""
+    assert read_run(replay(manager)).name is None
 
 
 @pytest.mark.parametrize("folder", vectors(), ids=lambda folder: folder.name)

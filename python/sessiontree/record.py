@@ -180,7 +180,7 @@ def replay(manager: SessionManager) -> Iterator[Event]:
 
     Rule: docs/events.md, "Both ways".
     """
-    yield cast("Event", manager.get_header().raw)
+    yield cast("Event", manager.get_header().to_dict())
     player = _Player()
     for entry in manager.get_branch():
         yield from cast("Iterator[Event]", player.play(entry))

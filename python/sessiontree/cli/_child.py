@@ -75,6 +75,8 @@ class Child:
                 if before is not signal.SIG_IGN:
                     self._stack.callback(signal.signal, number, before)
                     signal.signal(number, self._hand_on)
+            # That nobody reads what this process says is no reason to leave the program alone.
+            self._stack.callback(signal.signal, signal.SIGPIPE, signal.signal(signal.SIGPIPE, signal.SIG_IGN))
         return self
 
     def __exit__(

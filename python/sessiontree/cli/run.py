@@ -6,11 +6,11 @@ import codecs
 import os
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import NameTakenError, SessionManager
+from .. import NameTakenError, SessionError, SessionManager
 from ..events import EventReader, Run
 from ..record import RECORDED, Recorder
 from . import DONE, FAILED, fail
@@ -79,6 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
             return fail(error.reason, _NOT_FOUND if isinstance(error.reason, FileNotFoundError) else _CANNOT_RUN)
     the_run.finish(damage=reader.damage, exit_code=code, stderr=None if code is None else stderr.text())
     _tell(arguments, the_run, saved.path, time.monotonic() - start)
+    if saved.error is not None:
+        return fail(saved.error, FAILED)
     return (code or DONE) if the_run.status == "ok" else FAILED
 
 
@@ -116,32 +118,50 @@ class _Saved:
     """Keeps the run as a session, if that is wanted. Its file is made when there is something to keep.
 
     Attributes:
-        path: The file; None when there is none.
+        error: Why not all could be kept, or None. The run goes on: an agent is not stopped for a full disk.
     """
 
     def __init__(self, arguments: argparse.Namespace) -> None:
         self._arguments = arguments
         self._recorder: Recorder | None = None
         self._cwd: str = arguments.cwd
-        self.path: Path | None = None
+        self._is_wanted: bool = arguments.save is not None or arguments.save_session
+        self._path: Path | None = None
+        self.error: Exception | None = None
         if arguments.save is not None and os.path.lexists(arguments.save):
             raise NameTakenError("the file exists, and is never overwritten", Path(arguments.save))
 
     def feed(self, event: Event) -> None:
-        if self._arguments.save is None and not self._arguments.save_session:
+        """Take the next event."""
+        if not self._is_wanted or self.error is not None:
             return
         if event["type"] == "session" and self._recorder is None:
-            self._cwd = event.get("cwd") or self._cwd
+            self._cwd = _folder(event.get("cwd")) or self._cwd
         elif event["type"] in RECORDED:
-            if self._recorder is None:
-                manager = self._begin()
-                self._recorder, self.path = Recorder(manager), manager.get_session_file()
-            self._recorder.feed(event)
+            try:
+                if self._recorder is None:
+                    self._recorder = Recorder(self._begin())
+                self._recorder.feed(event)
+            except (OSError, SessionError) as error:
+                self.error = error
 
     def _begin(self) -> SessionManager:
         if self._arguments.save is not None:
-            return SessionManager.open(self._arguments.save, cwd=self._cwd)
-        return SessionManager.create(self._cwd, **where(self._arguments))
+            manager = SessionManager.open(self._arguments.save, cwd=self._cwd)
+        else:
+            manager = SessionManager.create(self._cwd, **where(self._arguments))
+        self._path = manager.get_session_file()
+        return manager
+
+    @property
+    def path(self) -> Path | None:
+        """The session's file; None when nothing was said that makes one."""
+        return self._path if self._path is not None and self._path.exists() else None
+
+
+def _folder(cwd: object) -> str | None:
+    """The folder that a header names; None unless it can be one."""
+    return cwd if isinstance(cwd, str) and Path(cwd).is_absolute() and "\0" not in cwd else None
 
 
 class _Stderr:
@@ -157,6 +177,10 @@ class _Stderr:
         self._kept += piece
         del self._kept[:-_STDERR_KEPT]
         text = self._decoder.decode(piece)
+        with suppress(BrokenPipeError):  # nobody reads it any more
+            self._hand_on(text)
+
+    def _hand_on(self, text: str) -> None:
         if not sys.stderr.isatty():
             print(text, end="", file=sys.stderr, flush=True)
             return

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, cast
+
+NO_PATH = Path("-")
+"""What a stream without a path is called where it has damage."""
 
 
 def text(value: object) -> str | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .. import _json, _native
 from ..errors import Damage, FormatError
+from ._fields import NO_PATH
 from .sources import async_items, items
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from .._types import StrPath
     from .kinds import Event
-    from .sources import AsyncSource, Source
+    from .sources import AsyncSource, Bytes, Source
 
 _MOST_ODD = 1000
 """How many events without a type are told of."""
@@ -40,7 +41,7 @@ class Intake:
         self._types = None if types is None else frozenset(types)
         self._lines = _native.EventReader(self._types, strict=strict)
         self._strict = strict
-        self._path = path or Path("-")
+        self._path = path or NO_PATH
         self._count = 0
         self._odd: list[Damage] = []
 
@@ -100,7 +101,7 @@ class EventReader:
     def __init__(self, *, types: Iterable[str] | None = None, strict: bool = False) -> None:
         self._intake = Intake(types, strict=strict)
 
-    def feed(self, chunk: bytes | bytearray | memoryview) -> list[Event]:
+    def feed(self, chunk: Bytes) -> list[Event]:
         """Take the next bytes.
 
         Returns:

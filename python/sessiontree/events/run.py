@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import Damage
 from . import facts
-from ._fields import items, mapping, text, texts, whole
+from ._fields import NO_PATH, items, mapping, text, texts, whole
 from .growing import GrowingMessage
 from .outcome import Outcome
 from .reader import intake_of, read
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from .kinds import Event
     from .outcome import Status
     from .sources import Source
-
-_NO_PATH = Path("-")
 
 _MOST_ODD = 1000
 """How many things that are no events are told of."""
@@ -105,7 +102,7 @@ class Run:
         self._retries: list[Retry] = []
         self._compactions: list[Compaction] = []
         self._queues: dict[str, list[str]] = {"steering": [], "followUp": []}
-        self._spending = Spending(_NO_PATH)
+        self._spending = Spending()
         self._read_damage: tuple[Damage, ...] = ()
         self._odd: list[Damage] = []
 
@@ -120,7 +117,7 @@ class Run:
         if kind is not None:
             self._take(kind, fields)
         elif len(self._odd) < _MOST_ODD:
-            self._odd.append(Damage("line", _NO_PATH, None, None, "an event without a type; skipped"))
+            self._odd.append(Damage("line", NO_PATH, None, None, "an event without a type; skipped"))
 
     def finish(self, *, damage: Iterable[Damage] = (), exit_code: int | None = None, stderr: str | None = None) -> None:
         """Tell that the stream has ended.
@@ -265,7 +262,7 @@ class Run:
             case "auto_retry_end":
                 facts.end_retry(self._retries, event)
             case "session_info_changed":
-                self.name = text(event.get("name"))
+                self.name = (text(event.get("name")) or "").strip() or None
             case "thinking_level_changed":
                 self.thinking_level = text(event.get("level"))
             case "entry_appended":

@@ -32,12 +32,13 @@ class AsyncReadable(Protocol):
         ...
 
 
-Source: TypeAlias = (
-    "bytes | bytearray | memoryview | StrPath | Readable | Iterable[bytes] | Iterable[Mapping[str, Any]]"
-)
+Bytes: TypeAlias = bytes | bytearray | memoryview
+"""Bytes as callers have them."""
+
+Source: TypeAlias = "Bytes | StrPath | Readable | Iterable[Bytes] | Iterable[Mapping[str, Any]]"
 """Bytes, a path, a binary file or pipe, or an iterable of bytes or of events."""
 
-AsyncSource: TypeAlias = "Source | AsyncReadable | AsyncIterable[bytes] | AsyncIterable[Mapping[str, Any]]"
+AsyncSource: TypeAlias = "Source | AsyncReadable | AsyncIterable[Bytes] | AsyncIterable[Mapping[str, Any]]"
 """The same, or a stream that is awaited."""
 
 
@@ -88,7 +89,7 @@ def _of_path(path: Path) -> Iterator[object]:
         yield from iter(lambda: file.read(_PIECE), b"")
 
 
-def _of_bytes(data: bytes | bytearray | memoryview) -> Iterator[object]:
+def _of_bytes(data: Bytes) -> Iterator[object]:
     view = memoryview(data).cast("B")
     for start in range(0, len(view), _PIECE):
         yield bytes(view[start : start + _PIECE])

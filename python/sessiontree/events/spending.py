@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 from .. import _json, _native
 from ..errors import Damage
 from ..usage import Usage
-from ._fields import items, mapping, text
+from ._fields import NO_PATH, items, mapping, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 _NO_MODEL = "tools and summaries"
 
@@ -29,12 +28,11 @@ class Spending:
     message of the model came, because the stream was filtered, do those at the end count.
     """
 
-    __slots__ = ("_before", "_now", "_path", "_was_told", "notes")
+    __slots__ = ("_before", "_now", "_was_told", "notes")
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self) -> None:
         self._now, self._before = _Sums(), _Sums()
         self._was_told = False
-        self._path = path
         self.notes: list[Damage] = []
 
     def start(self) -> None:
@@ -85,7 +83,7 @@ class Spending:
             for one in sums:
                 one.add(name, record)
         room = _MOST_NOTES - len(self.notes)
-        self.notes += [Damage("value", self._path, None, None, reason) for reason in odd[:room]]
+        self.notes += [Damage("value", NO_PATH, None, None, reason) for reason in odd[:room]]
 
 
 class _Sums:
