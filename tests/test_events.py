@@ -7,9 +7,11 @@ import io
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NotRequired, assert_type, get_args, get_origin, get_type_hints
 
 import pytest
@@ -21,7 +23,6 @@ from sessiontree.messages import AgentMessage, AssistantMessage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from sessiontree.events import AsyncSource, Event, Source
 
@@ -307,6 +308,17 @@ def test_a_pipe_gives_each_event_as_soon_as_its_line_is_there() -> None:
         assert [event["type"] for event in found] == ["last"]
 
 
+def test_a_pipe_that_does_not_wait_is_no_source() -> None:
+    ours, its = os.pipe()
+    os.set_blocking(ours, False)
+    with os.fdopen(ours, "rb", buffering=0) as pipe, os.fdopen(its, "wb", buffering=0) as writer:
+        found = iter_events(pipe)
+        writer.write(lines([HEADER]))
+        assert next(found) == HEADER
+        with pytest.raises(BlockingIOError):
+            next(found)
+
+
 PRINT = (sys.executable, "-c", "import sys; sys.stdout.buffer.write(sys.stdin.buffer.read())")
 
 
@@ -391,6 +403,19 @@ def test_one_reader_serves_several_threads() -> None:
         thread.join()
     assert len(found) == 1600
     assert not reader.damage
+
+
+def test_the_example_in_the_documentation_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "elyra"
+    program.write_text(f"#!/bin/sh\ncat <<'END'\n{STREAM.decode()}END\n", encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    page = (Path(__file__).parent.parent / "docs/events.md").read_text(encoding="utf-8")
+    [code] = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
+    exec(compile(code, "docs/events.md", "exec"), {})
+    assert capsys.readouterr().out.splitlines()[-2:] == ["running Done", "Done 1.0"]
 
 
 def test_facts_survive_pickling() -> None:

@@ -154,14 +154,14 @@ def test_a_real_stream_in_pieces(folder: Any) -> None:  # noqa: ANN401
 
 @pytest.mark.parametrize("folder", [VECTORS[4], VECTORS[5]], ids=lambda folder: folder.name)
 def test_a_stream_that_is_cut_off_is_incomplete(folder: Any) -> None:  # noqa: ANN401
-    """Fed byte by byte, and asked after each what it would be if that had been the last."""
+    """After every byte; in the longer stream after some, and around the end."""
     data = stream(folder)
     end = data.index(b'{"type":"agent_end"')
     whole_line = data.index(b"\n", end)
     reader, fed = EventReader(), []
     for at in range(len(data)):
         fed += reader.feed(data[at : at + 1])
-        if at % 97 and at not in range(whole_line - 3, whole_line + 2):
+        if len(data) > 10_000 and at % 97 and at not in range(whole_line - 3, whole_line + 2):
             continue
         run = read_run(data[: at + 1])
         assert (run.status == "incomplete") == (at + 1 < whole_line), at

@@ -296,6 +296,9 @@ def test_many_pieces_cost_no_more_than_their_length() -> None:
     for _ in range(200_000):
         run.feed(update({"type": "text_delta", "contentIndex": 0, "delta": "abcde"}))
     assert len(run.partial_text) == 1_000_000
+    for number in range(100_000):  # a block each
+        run.feed(update({"type": f"{('text', 'thinking')[number % 2]}_delta", "delta": "x"}))
+    assert len(run.partial_blocks) == 100_000
 
 
 # Tools, retries and other facts

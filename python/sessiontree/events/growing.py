@@ -17,11 +17,12 @@ _KINDS = {"text": "text", "thinking": "thinking", "toolcall": "toolCall"}
 class GrowingMessage:
     """The content of a message, as far as it has come."""
 
-    __slots__ = ("_blocks",)
+    __slots__ = ("_blocks", "_last")
 
     def __init__(self) -> None:
         # By their place: a stream may name any, and is not to be believed that there are as many.
         self._blocks: dict[int, _Block] = {}
+        self._last = -1
 
     def replace(self, content: object) -> None:
         """Take a message's content, which is all that there is of it.
@@ -31,6 +32,7 @@ class GrowingMessage:
         """
         blocks: list[Any] = [{"type": "text", "text": content}] if isinstance(content, str) else items(content)
         self._blocks = {place: _Block.of(mapping(block)) for place, block in enumerate(blocks) if mapping(block)}
+        self._last = max(self._blocks, default=-1)
 
     def update(self, event: Mapping[str, Any]) -> None:
         """Take an `assistantMessageEvent`: the start, more, or the end of a block."""
@@ -42,6 +44,7 @@ class GrowingMessage:
         block = self._blocks.get(place)
         if step == "start" or block is None or block.kind != kind:
             block = self._blocks[place] = _Block(kind)
+            self._last = max(self._last, place)
         if step == "start":
             block.start(event)
         elif step == "delta":
@@ -54,8 +57,8 @@ class GrowingMessage:
         named = whole(index)
         if named is not None and named >= 0:
             return named
-        last = max(self._blocks, default=-1)
-        return last if last >= 0 and self._blocks[last].kind == kind else last + 1
+        is_same = self._last >= 0 and self._blocks[self._last].kind == kind
+        return self._last if is_same else self._last + 1
 
     def blocks(self) -> list[dict[str, Any]]:
         """The blocks, in order."""

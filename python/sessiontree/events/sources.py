@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 from collections.abc import AsyncIterable, Iterable, Mapping
@@ -53,7 +54,7 @@ def items(source: Source) -> Iterator[object]:
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _of_bytes(cast("bytes", source))
     if (read := _read_of(source)) is not None:
-        return iter(lambda: read(_PIECE) or b"", b"")
+        return _of_file(read)
     if isinstance(source, Iterable):
         return iter(cast("Iterable[object]", source))
     raise _no_source(source)
@@ -87,6 +88,13 @@ async def async_items(source: AsyncSource) -> AsyncIterator[object]:
 def _of_path(path: Path) -> Iterator[object]:
     with path.open("rb", buffering=0) as file:
         yield from iter(lambda: file.read(_PIECE), b"")
+
+
+def _of_file(read: Callable[[int], bytes | None]) -> Iterator[object]:
+    while (piece := read(_PIECE)) != b"":
+        if piece is None:
+            raise BlockingIOError(errno.EAGAIN, "the file does not wait, and has nothing to be read now")
+        yield piece
 
 
 def _of_bytes(data: Bytes) -> Iterator[object]:
