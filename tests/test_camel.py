@@ -119,7 +119,7 @@ def test_all_that_is_exported_has_both_spellings() -> None:
     names = 0
     for exported in sessiontree.__all__:
         thing, spelled = getattr(sessiontree, exported), getattr(camel, camel_case(exported))
-        assert spelled is thing or exported in ("SessionManager", "scan", "pi_agent_dir")
+        assert spelled is thing or exported in ("SessionManager", "contexts", "scan", "pi_agent_dir")
         for name in vars(thing) if isinstance(thing, type) else ():
             assert name.startswith("_") or hasattr(spelled, camel_case(name)), f"{exported}.{name}"
             names += camel_case(name) != name

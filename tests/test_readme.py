@@ -29,11 +29,14 @@ def test_the_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
     monkeypatch.setenv("ELYRA_CODING_AGENT_DIR", str(tmp_path))
     monkeypatch.setenv("PI_CODING_AGENT_DIR", str(tmp_path))
     path = write(project_dir("/home/me/project", tmp_path) / "s.jsonl", SESSION)
-    (code,) = blocks("python")
-    exec(compile(code, "README.md", "exec"), {})
+    names: dict[str, object] = {}
+    for code in blocks("python"):
+        exec(compile(code, "README.md", "exec"), names)
     said = capsys.readouterr().out.splitlines()
     assert said[0] == "2026-01-05 10:00:00+00:00 Tidy up 0.0"
     assert said[1].startswith(f"{path}:3: ")
+    assert said[2] == f"{path} 1"
+    assert said[3].startswith("shape: (0, 3)")
     assert (
         path.read_text(encoding="utf-8")
         .splitlines()[-1]

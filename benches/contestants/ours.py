@@ -24,7 +24,7 @@ class Ours:
         self.path, self.threads, self.catalogue = path, threads, catalogue
 
     def listing(self) -> list[SessionInfo]:
-        return SessionManager.list_all(agent_dir=self.path, threads=self.threads, catalogue=self.catalogue)
+        return SessionManager.list_all(agent_dir=self.path, threads=self.threads, catalogue=self.catalogue or False)
 
     def answer_listing(self) -> Mapping[str, list[Any]]:
         return {

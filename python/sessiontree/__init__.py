@@ -1,5 +1,6 @@
 """The storage engine for coding-agent sessions."""
 
+from ._contexts import contexts
 from ._scan import Scan, scan
 from ._tables import Table
 from .context import Model, SessionContext
@@ -68,6 +69,7 @@ __all__ = [
     "UnknownEntry",
     "Usage",
     "UsageEntry",
+    "contexts",
     "pi_agent_dir",
     "scan",
 ]

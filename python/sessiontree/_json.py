@@ -31,19 +31,20 @@ def loads(data: bytes) -> Any:  # noqa: ANN401  whatever stands in the JSON
         return _json_iterative.decode(data.decode("utf-8", "replace"))
 
 
-def loads_list(data: bytes, parts: Callable[[], list[bytes]]) -> list[Any]:
+def loads_list(data: bytes, parts: Callable[[], list[bytes] | None]) -> list[Any]:
     """Decode a list, which may be long; only those elements that orjson refuses are decoded slowly.
 
     Args:
         data: The list as JSON.
-        parts: Gives the JSON of each of its elements.
+        parts: Gives the JSON of each of its elements, or None: then all of them are.
     """
     import orjson
 
     try:
         decoded: list[Any] = orjson.loads(data)
     except orjson.JSONDecodeError:
-        return [loads(part) for part in parts()]
+        each = parts()
+        decoded = loads(data) if each is None else [loads(part) for part in each]
     return decoded
 
 

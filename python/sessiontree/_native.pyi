@@ -382,8 +382,18 @@ class Context:
         """Provider and model, or None."""
     def joined(self) -> bytes:
         """The messages as one JSON array."""
-    def parts(self) -> list[bytes]:
-        """The messages' JSON, one by one."""
+    def parts(self) -> list[bytes] | None:
+        """The messages' JSON, one by one; None where there is only all of it."""
+
+@final
+class Contexts:
+    """The sessions of a store with their contexts, one after the other."""
+
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> tuple[SessionInfo, Context]: ...
+    @property
+    def unreadable(self) -> int:
+        """How many files could not be read so far."""
 
 @final
 class Session:
@@ -473,6 +483,9 @@ def fork_session(
 
 def find_headers(sources: list[tuple[Layout, Path]]) -> list[tuple[Path, str, str, int]]:
     """Find sessions by their headers alone: path, id, cwd, and when the file was written, in nanoseconds since 1970."""
+
+def contexts(sources: Sequence[tuple[Layout, StrPath]], threads: int | None) -> Contexts:
+    """Build the context of every session that the sources hold, in the order of their paths."""
 
 def restore_entry(json: bytes) -> Entry:
     """The entry that was pickled."""

@@ -145,7 +145,9 @@ def scan(
 
     Rule: docs/reading.md.
     """
-    return scan_sources(_sources(source), on_progress=on_progress, threads=threads, strict=strict, catalogue=catalogue)
+    return scan_sources(
+        sources_of(source), on_progress=on_progress, threads=threads, strict=strict, catalogue=catalogue
+    )
 
 
 def scan_sources(
@@ -169,7 +171,8 @@ def scan_sources(
     return Scan(tuple(row["infos"]), tuple(row["damage"]), row["usage"])
 
 
-def _sources(source: StrPath | Iterable[StrPath] | None) -> list[tuple[Layout, StrPath]]:
+def sources_of(source: StrPath | Iterable[StrPath] | None) -> list[tuple[Layout, StrPath]]:
+    """Where to look, as the core is told."""
     if source is None:
         return [store()]
     if isinstance(source, (str, os.PathLike)):

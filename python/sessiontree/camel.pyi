@@ -54,6 +54,7 @@ __all__ = [
     "Usage",
     "UsageEntry",
     "camel_case",
+    "contexts",
     "piAgentDir",
     "scan",
 ]
@@ -225,6 +226,7 @@ class SessionContext(sessiontree.SessionContext):
     @property
     def model(self) -> Model | None:
         """None where the session names none."""
+    def __reduce__(self) -> tuple[type[Self], tuple[list[AgentMessage], str, Model | None]]: ...
     def toDict(self) -> dict[str, Any]:
         """The same facts as plain JSON values."""
 
@@ -678,6 +680,25 @@ class Usage(sessiontree.Usage):
 class UsageEntry(sessiontree.UsageEntry, Entry):
     """Tokens that were used outside any message (newer files)."""
 
+class _ContextsOptions(TypedDict, total=False):
+    threads: int | None
+
+@overload
+def contexts(
+    source: StrPath | Iterable[StrPath] | None = None,
+    *,
+    threads: int | None = None,
+) -> Iterator[tuple[SessionInfo, SessionContext]]:
+    """Build the context of every session of a store, in parallel, in bounded memory."""
+
+@overload
+def contexts(options: _ContextsOptions, /) -> Iterator[tuple[SessionInfo, SessionContext]]: ...
+@overload
+def contexts(
+    source: StrPath | Iterable[StrPath] | None,
+    options: _ContextsOptions,
+    /,
+) -> Iterator[tuple[SessionInfo, SessionContext]]: ...
 def piAgentDir() -> Path:
     """Pi's agent folder: what `PI_CODING_AGENT_DIR` names, else `~/.pi/agent`."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from .. import _native
 from .._catalogue import catalogue_path
+from .._log import warn_unread
 from . import checks, paths
 from . import find as finding
 from .open_session import OpenSession
@@ -430,9 +431,5 @@ def _list(
     row = _native.scan([source], on_progress, threads, text, usage=False, strict=False, catalogue=path)
     unread = sum(damage.kind == "file" for damage in row["damage"])
     if unread:
-        import logging  # late: hardly any listing needs it
-
-        logging.getLogger("sessiontree").warning(
-            "could not be read: %d (scan() and `sessiontree check` tell what and why)", unread
-        )
+        warn_unread(unread)
     return row["infos"]

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from .. import _json
-from ..context import Model, SessionContext
+from ..context import SessionContext, messages_of, model_of
 from ..errors import ConflictError, EntryNotFoundError, ReadOnlyError
 from . import checks
 from .header import SessionHeader
@@ -374,11 +374,10 @@ class OpenSession:
         """
         context = self._session.context()
         try:
-            messages = _json.loads_list(context.joined(), context.parts)
+            messages = messages_of(context)
         except ValueError:  # each was JSON when the file was read
             raise ConflictError("the file has been rewritten since it was read", self.get_session_file()) from None
-        model = context.model
-        return SessionContext(messages, context.thinking_level, None if model is None else Model(*model))
+        return SessionContext(messages, context.thinking_level, model_of(context))
 
     def get_entries(self) -> list[Entry]:
         """All entries in file order, those without an id too; the header is none."""

@@ -73,11 +73,12 @@ enum Piece<L> {
     Region { file: usize, long: Arc<L>, region: u64 },
 }
 
-/// How long a thread that finds nothing to do waits before it looks again.
-const PAUSE: Duration = Duration::from_millis(1);
+/// How long a thread that finds nothing to do waits, if nobody wakes it, before it looks again.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// What a crew brings, as it comes. Dropped, it tells the crew to end.
 pub(crate) struct Results<T> {
+    crew: Arc<dyn Wake>,
     receiver: Receiver<Vec<T>>,
     /// What has been received, the last first.
     ready: Vec<T>,
@@ -87,10 +88,27 @@ pub(crate) struct Results<T> {
 impl<T> Drop for Results<T> {
     fn drop(&mut self) {
         self.is_stopped.store(true, Ordering::Relaxed);
+        self.wake();
+    }
+}
+
+/// Threads that may be waiting.
+trait Wake: Send + Sync {
+    fn wake(&self);
+}
+
+impl<T: Task> Wake for Crew<T> {
+    fn wake(&self) {
+        self.tell(&self.state());
     }
 }
 
 impl<T> Results<T> {
+    /// Tells the crew that there may be something to do again.
+    pub(crate) fn wake(&self) {
+        self.crew.wake();
+    }
+
     /// The next result, whichever file's it is; calls `tick` while it waits.
     ///
     /// # Errors
@@ -134,6 +152,8 @@ pub(crate) fn start<T: Task>(task: T, total: usize, threads: Option<usize>) -> R
     let is_stopped = Arc::new(AtomicBool::new(false));
     let state = Mutex::new(State { taken: 0, beginning: 0, waiting: 0, long: Vec::new() });
     let (sender, receiver) = channel();
+    let crew =
+        Arc::new(Crew { task, total, limit, is_stopped: Arc::clone(&is_stopped), state, has_changed: Condvar::new() });
     if total > 0 {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads.unwrap_or(limit).clamp(1, limit))
@@ -141,10 +161,10 @@ pub(crate) fn start<T: Task>(task: T, total: usize, threads: Option<usize>) -> R
             .panic_handler(|_| {}) // the channel closes, and the caller sees that results are missing
             .build()
             .map_err(|error| Error::NoThreads { reason: error.to_string() })?;
-        let crew = Crew { task, total, limit, is_stopped: Arc::clone(&is_stopped), state, has_changed: Condvar::new() };
+        let crew = Arc::clone(&crew);
         pool.spawn_broadcast(move |_| crew.work(&sender));
     }
-    Ok(Results { receiver, ready: Vec::new(), is_stopped })
+    Ok(Results { crew, receiver, ready: Vec::new(), is_stopped })
 }
 
 impl<T: Task> Crew<T> {
@@ -160,23 +180,35 @@ impl<T: Task> Crew<T> {
         let _alarm = StopOnPanic(&self.is_stopped);
         let mut buffer = Buffer::default();
         let mut permit = None;
-        while !self.is_stopped() {
-            let Some(piece) = self.next(&mut self.state()) else {
-                permit = None;
-                if self.wait() {
-                    continue;
-                }
-                return;
-            };
-            permit = match permit.filter(|permit: &Permit| !permit.is_due()) {
+        while let Some(piece) = self.wait_for_next(&mut permit) {
+            permit = match permit.filter(|permit| !permit.is_due()) {
                 None => Permit::acquire(self.limit, || self.is_stopped()),
                 held => held,
             };
-            if permit.is_some() {
-                // Nobody waits for the results of what was stopped.
-                _ = sender.send(self.run(piece, &mut buffer));
+            if permit.is_none() {
+                return;
             }
+            // Nobody waits for the results of what was stopped.
+            _ = sender.send(self.run(piece, &mut buffer));
         }
+    }
+
+    /// The next piece of work; None once there will be none. Who waits for one gives its permit back.
+    fn wait_for_next(&self, permit: &mut Option<Permit>) -> Option<Piece<T::Long>> {
+        let mut state = self.state();
+        while !self.is_stopped() {
+            if let Some(piece) = self.next(&mut state) {
+                return Some(piece);
+            }
+            if state.taken == self.total && state.beginning == 0 && state.long.is_empty() {
+                return None;
+            }
+            *permit = None;
+            state.waiting += 1;
+            state = self.has_changed.wait_timeout(state, PAUSE).unwrap_or_else(PoisonError::into_inner).0;
+            state.waiting -= 1;
+        }
+        None
     }
 
     /// What is next to be done, if there is anything that may be done now.
@@ -197,39 +229,32 @@ impl<T: Task> Crew<T> {
         Some(Piece::Files(first..last))
     }
 
-    /// Waits a moment for others to make more work; false once there will be none.
-    fn wait(&self) -> bool {
-        let mut state = self.state();
-        if state.taken == self.total && state.beginning == 0 && state.long.is_empty() {
-            return false;
-        }
-        state.waiting += 1;
-        let waited = self.has_changed.wait_timeout(state, PAUSE);
-        waited.unwrap_or_else(PoisonError::into_inner).0.waiting -= 1;
-        true
-    }
-
     fn run(&self, piece: Piece<T::Long>, buffer: &mut Buffer) -> Vec<(usize, T::Outcome)> {
-        let (mut done, mut long) = (Vec::new(), Vec::new());
+        let mut done = Vec::new();
         match piece {
             Piece::Files(files) => {
                 for file in files {
                     match self.task.begin(file, buffer, &self.is_stopped) {
                         Begun::Done(outcome) => done.push((file, outcome)),
-                        Begun::Long(one) => long.push((file, Arc::new(one))),
+                        Begun::Long(long) => {
+                            let mut state = self.state();
+                            state.long.push((file, Arc::new(long)));
+                            self.tell(&state);
+                        }
                     }
                 }
                 let mut state = self.state();
                 state.beginning -= 1;
-                state.long.append(&mut long);
                 self.tell(&state);
             }
             Piece::Region { file, long, region } => {
-                if let Some(outcome) = self.task.read(&long, region, buffer, &self.is_stopped) {
+                let outcome = self.task.read(&long, region, buffer, &self.is_stopped);
+                let mut state = self.state();
+                if let Some(outcome) = outcome {
                     done.push((file, outcome));
-                    self.state().long.retain(|(number, _)| *number != file);
+                    state.long.retain(|(number, _)| *number != file);
                 }
-                self.tell(&self.state());
+                self.tell(&state);
             }
         }
         done

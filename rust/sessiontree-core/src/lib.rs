@@ -19,9 +19,11 @@ mod elyra;
 mod events;
 mod known;
 mod scan;
+mod contexts;
 mod tables;
 
 pub use context::Model;
+pub use contexts::{Contexts, SessionContext, contexts};
 pub use elyra::store::Source;
 pub use elyra::{
     Context, FoundHeader, Header, Kind, NewSession, NodeLabel, OpenOptions, OpenSession, SessionEntry, Tick, TreeView,

@@ -16,6 +16,9 @@ pub(crate) const MAX_LINE: usize = 512 << 20;
 /// enough to stay in a core's cache.
 const BLOCK: usize = 256 << 10;
 
+/// From which size on the buffer is given room for the longest line that there may be.
+const LONG: usize = 32 << 20;
+
 /// One line, without its LF and without white space or NULs at either end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line<'a> {
@@ -108,7 +111,7 @@ impl<'b, R: Read> Lines<'b, R> {
     fn find_end(&mut self) -> io::Result<Option<usize>> {
         let mut searched = 0;
         loop {
-            if let Some(at) = find_lf(&self.bytes[..self.end], self.marks, self.start + searched) {
+            if let Some(at) = find_lf(self.marks, self.start + searched, self.end) {
                 return Ok(Some(at - self.start).filter(|&length| length <= self.max_line));
             }
             searched = self.end - self.start;
@@ -125,7 +128,7 @@ impl<'b, R: Read> Lines<'b, R> {
     fn skip(&mut self, until: u64) -> io::Result<Line<'_>> {
         let mut passed = 0;
         loop {
-            let found = find_lf(&self.bytes[..self.end], self.marks, self.start);
+            let found = find_lf(self.marks, self.start, self.end);
             let after = found.map_or(self.end, |at| at + 1);
             passed += after - self.start;
             self.start = after;
@@ -140,7 +143,7 @@ impl<'b, R: Read> Lines<'b, R> {
     fn fill(&mut self) -> io::Result<usize> {
         self.drop_front(self.start / marks::BLOCK * marks::BLOCK);
         if self.end == self.bytes.len() {
-            self.bytes.resize((self.bytes.len() * 2).min(self.max_line + 2 * BLOCK), 0);
+            self.grow();
         }
         loop {
             let until = self.bytes.len().min(self.end + BLOCK);
@@ -157,10 +160,26 @@ impl<'b, R: Read> Lines<'b, R> {
         }
     }
 
+    /// Makes the buffer larger, for a line that it does not hold.
+    fn grow(&mut self) {
+        let longest = self.max_line + 2 * BLOCK;
+        let length = (self.bytes.len() * 2).min(longest);
+        if length > LONG {
+            // Room that is not used costs nothing, and to move what is there would take as much again. (Where the system gives
+            // no room, it moves.)
+            _ = self.bytes.try_reserve_exact(longest - self.bytes.len());
+            _ = self.marks.try_reserve_exact((longest / marks::BLOCK).saturating_sub(self.marks.len()));
+        }
+        self.bytes.resize(length, 0);
+    }
+
     /// Forgets the first bytes of the buffer, whole blocks of marks.
     fn drop_front(&mut self, count: usize) {
+        if count == 0 {
+            return; // a long line grows
+        }
         self.bytes.copy_within(count..self.end, 0);
-        self.marker.drop_front(count, self.marks);
+        self.marker.drop_front(count, self.end, self.marks);
         self.start -= count;
         self.end -= count;
     }

@@ -8,6 +8,7 @@ mod scan;
 mod arrow;
 mod entries;
 mod tree;
+mod context;
 mod session;
 mod events;
 
@@ -25,6 +26,8 @@ mod _native {
     #[pymodule_export]
     use crate::arrow::{table_columns, table_schema, table_stream};
     #[pymodule_export]
+    use crate::context::{Context, Contexts, contexts};
+    #[pymodule_export]
     use crate::entries::{
         BranchSummaryEntry, CompactionEntry, ContextEditEntry, CustomEntry, CustomMessageEntry, Entry, LabelEntry,
         MessageEntry, ModelChangeEntry, SessionInfoEntry, ThinkingLevelChangeEntry, UnknownEntry, UsageEntry,
@@ -37,7 +40,7 @@ mod _native {
     #[pymodule_export]
     use crate::scan::scan;
     #[pymodule_export]
-    use crate::session::{Context, Session, find_headers, fork_session, open_session, start_session};
+    use crate::session::{Session, find_headers, fork_session, open_session, start_session};
     #[pymodule_export]
     use crate::tree::TreeNode;
 }

@@ -10,6 +10,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use sessiontree_core as core;
 
 use crate::call::{call, call_long};
+use crate::context::Context;
 use crate::entries::{to_list, to_python};
 use crate::rows;
 use crate::scan::{self, thread_count};
@@ -78,39 +79,6 @@ impl Session {
     ) -> PyResult<T> {
         let _at_work = AtWork::on(self)?;
         call_long(py, |tick| work(&mut self.session.lock().unwrap_or_else(PoisonError::into_inner), tick))
-    }
-}
-
-/// What a model is sent of a branch, as it was when this was made.
-#[pyclass(frozen, module = "sessiontree._native")]
-pub(crate) struct Context {
-    context: core::Context,
-}
-
-#[pymethods]
-impl Context {
-    /// The thinking level.
-    #[getter]
-    fn thinking_level(&self) -> &str {
-        &self.context.thinking_level
-    }
-
-    /// Provider and model, or None.
-    #[getter]
-    fn model(&self) -> Option<(&str, &str)> {
-        self.context.model.as_ref().map(|model| (model.provider.as_str(), model.model_id.as_str()))
-    }
-
-    /// The messages as one JSON array.
-    fn joined<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        // Written where Python keeps it: a context may be as large as its file.
-        PyBytes::new_with(py, self.context.json_len(), |buffer| call(py, || self.context.write_json(buffer)))
-    }
-
-    /// The messages' JSON, one by one.
-    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let parts = call(py, || self.context.messages_json())?;
-        PyList::new(py, parts.iter().map(|json| PyBytes::new(py, json)))
     }
 }
 
@@ -260,7 +228,7 @@ impl Session {
 
     /// What a model is sent of the branch to the leaf.
     fn context(&self, py: Python<'_>) -> PyResult<Context> {
-        self.with(py, |session| session.context()).map(|context| Context { context })
+        self.with(py, |session| session.context()).map(Context::from)
     }
 
     /// Whether an entry is on the branch to the leaf.

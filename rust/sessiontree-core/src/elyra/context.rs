@@ -358,18 +358,13 @@ impl Context {
         self.messages.iter().map(Message::len).sum::<usize>() + commas + 2
     }
 
-    /// Writes the messages as one JSON array, such as strict decoders take as far as its texts go.
+    /// Writes the messages as one JSON array, such as strict decoders take as far as its texts go, a piece at a time.
     ///
     /// # Errors
     ///
     /// [`crate::error::Error::Conflict`] where the file is no longer what was read, [`crate::error::Error::Io`] where it cannot be
     /// read.
-    pub fn write_json(&self, mut into: &mut [u8]) -> Result<()> {
-        let mut put = |bytes: &[u8]| {
-            let (head, rest) = std::mem::take(&mut into).split_at_mut(bytes.len());
-            head.copy_from_slice(bytes);
-            into = rest;
-        };
+    pub fn write_json(&self, put: &mut dyn FnMut(&[u8])) -> Result<()> {
         put(b"[");
         self.read(&mut |number, message| {
             if number > 0 {
@@ -394,16 +389,18 @@ impl Context {
 
     /// Calls `each` with every message's number and JSON; messages that stand close together are read in one go.
     fn read(&self, each: &mut dyn FnMut(usize, &[u8])) -> Result<()> {
-        // What has been read, and where it begins in the source.
-        let (mut block, mut block_start) = (Vec::new(), 0);
+        // What has been read, where it begins in the source, and where it ends. The block never shrinks: it would be cleared
+        // each time it grows again.
+        let (mut block, mut block_start, mut block_end) = (Vec::new(), 0, 0);
         for (number, message) in self.messages.iter().enumerate() {
             match *message {
                 Message::Made(ref json) => each(number, json),
                 Message::Stored { offset, length } => {
-                    if offset < block_start || offset + u64::from(length) > block_start + block.len() as u64 {
-                        block.resize(run_length(&self.messages[number..], offset), 0);
-                        block_start = offset;
-                        self.source.read(offset, &mut block)?;
+                    if offset < block_start || offset + u64::from(length) > block_end {
+                        let run = run_length(&self.messages[number..], offset);
+                        block.resize(run.max(block.len()), 0);
+                        (block_start, block_end) = (offset, offset + run as u64);
+                        self.source.read(offset, &mut block[..run])?;
                     }
                     #[expect(clippy::cast_possible_truncation, reason = "within the block")]
                     let at = (offset - block_start) as usize;

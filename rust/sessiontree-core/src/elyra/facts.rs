@@ -140,3 +140,90 @@ impl Build for Facts {
         self.add_records(stretch.records);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::Write;
+    use std::sync::Mutex;
+    use std::sync::atomic::AtomicBool;
+    use std::thread;
+
+    use super::super::long::{Begun, LongFile, Rest, begin};
+    use super::super::made_up;
+    use super::*;
+    use crate::error::DamageKind;
+    use crate::lines::Buffer;
+    use crate::marks::ways;
+    use proptest::prelude::*;
+
+    /// All that a listing has of a file that is read in regions of that size, on so many threads.
+    fn listed(file: &File, region: u64, threads: usize) -> Session {
+        let facts = |header: &Header| Facts::new(header.clone(), IdentityKeys([1, 2]), true, true);
+        let size = file.metadata().unwrap().len();
+        let begun = begin(file, size, region, &mut Buffer::default(), &AtomicBool::new(false), facts).unwrap();
+        let facts = match begun {
+            Begun::Session(_, Rest::Read(facts)) => facts,
+            Begun::Session(_, Rest::Long(long)) => read(file, &long, threads),
+            Begun::NoSession(reason) => panic!("{reason}"),
+        };
+        facts.into_session(Path::new(""), Stamp::default())
+    }
+
+    fn read(file: &File, long: &LongFile<Facts>, threads: usize) -> Facts {
+        let (facts, is_stopped) = (Mutex::new(None), AtomicBool::new(false));
+        let work = || {
+            let mut buffer = Buffer::default();
+            while let Some(number) = long.wait(&is_stopped) {
+                if let Some(done) = long.read(file, number, &mut buffer, &is_stopped) {
+                    *facts.lock().unwrap() = Some(done.unwrap());
+                }
+            }
+        };
+        if threads == 1 {
+            work();
+        } else {
+            thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+        }
+        facts.into_inner().unwrap().unwrap()
+    }
+
+    fn told(session: &Session) -> String {
+        format!("{session:?}")
+    }
+
+    fn file(text: &[u8]) -> File {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(text).unwrap();
+        file
+    }
+
+    proptest! {
+        #[test]
+        fn regions_threads_and_instructions_change_nothing(
+            text in made_up::session(1..4),
+            region in 1_u64..300,
+            threads in 2_usize..5,
+        ) {
+            let file = file(&text);
+            let expected = told(&listed(&file, u64::MAX, 1));
+            prop_assert_eq!(&told(&listed(&file, region, threads)), &expected);
+            for size in [u64::MAX, region] {
+                for found in ways::by_each(|| told(&listed(&file, size, 1))) {
+                    prop_assert_eq!(&found, &expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_of_the_reports_does_not_depend_on_regions() {
+        let header = b"{\"type\":\"session\",\"id\":\"s\",\"version\":3}\n";
+        let note = b"{\"type\":\"usage\",\"usage\":{\"input\":-1}}\n";
+        let file = file(&[&header[..], &[&note[..], b"[\n"].concat().repeat(11_000)].concat());
+        let whole = listed(&file, u64::MAX, 1);
+        assert_eq!(whole.info.damage_count, 11_000);
+        assert!(whole.damage.iter().all(|damage| damage.kind == DamageKind::Line));
+        assert_eq!(told(&listed(&file, 5_000, 3)), told(&whole));
+    }
+}

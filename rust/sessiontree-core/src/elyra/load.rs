@@ -171,14 +171,15 @@ mod tests {
     use std::io::Write;
     use std::path::Path;
 
+    use super::super::made_up;
     use super::*;
     use proptest::prelude::*;
 
     /// All that was read, in words.
-    fn told(text: &str, region: u64, threads: usize) -> String {
+    fn told(text: &[u8], region: u64, threads: usize) -> String {
         let _alone = workers::IN_USE.lock();
         let mut file = tempfile::tempfile().unwrap();
-        file.write_all(text.as_bytes()).unwrap();
+        file.write_all(text).unwrap();
         let mut tick = || ControlFlow::Continue(());
         match load_in_regions(&file, text.len() as u64, region, threads, &mut tick) {
             Ok(Loaded { header, header_span, body: Body { entries, reports, lines }, .. }) => {
@@ -193,25 +194,10 @@ mod tests {
     proptest! {
         #[test]
         fn regions_and_threads_change_nothing(
-            version in 1..4,
-            lines in proptest::collection::vec(
-                prop_oneof![
-                    r#"\{"type":"message","id":"[a-d]","parentId":"[a-d]"\}"#,
-                    r#"\{"type":"label","id":"[a-d]","label":"x{0,40}"\} ?(\{"id":"[a-d]"\})?"#,
-                    r#"\{"type":"session","id":"t"\}"#,
-                    r"\x00{0,2}[ \t\r]{0,3}",
-                    r#"[{}"a\n]{0,20}"#,
-                ],
-                0..40,
-            ),
+            text in made_up::session(1..4),
             region in 1_u64..100,
             threads in 2_usize..5,
-            is_ended: bool,
         ) {
-            let mut text = format!("{{\"type\":\"session\",\"id\":\"s\",\"version\":{version}}}\n{}", lines.join("\n"));
-            if is_ended {
-                text.push('\n');
-            }
             prop_assert_eq!(told(&text, region, threads), told(&text, u64::MAX, 1));
         }
     }

@@ -51,9 +51,11 @@ struct Node {
 /// What to keep of a session whose file's first `size` bytes have been read. None if that is not worth the while, or if the file's
 /// last line has no end yet.
 pub(super) fn state(facts: &Facts, file: &File, size: u64) -> Option<Vec<u8>> {
-    if size < LEAST || is_linear(facts.header.version) {
-        return None;
-    }
+    if size < LEAST || is_linear(facts.header.version) { None } else { state_of_any(facts, file, size) }
+}
+
+/// As [`state`], however short the file is.
+fn state_of_any(facts: &Facts, file: &File, size: u64) -> Option<Vec<u8>> {
     let (hash, last) = look(file, size)?;
     let node = |(id, parent, place, activity): (usize, Option<usize>, Place, i64)| Node {
         id,
@@ -107,4 +109,68 @@ fn look(file: &File, size: u64) -> Option<(u64, u8)> {
     let hash = hash_at(0, size)?;
     let hash = hash_at(size.saturating_sub(BLOCK), hash)?;
     Some((hash, *block.last()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::path::Path;
+    use std::sync::atomic::AtomicBool;
+
+    use super::super::long::{Begun, Rest, begin, go_on};
+    use super::super::made_up;
+    use super::*;
+    use crate::info::Stamp;
+    use crate::lines::Buffer;
+    use crate::usage::IdentityKeys;
+    use proptest::prelude::*;
+    use proptest::sample::Index as Pick;
+
+    const WANTED: Wanted = Wanted { text: false, records: true, keys: IdentityKeys([1, 2]) };
+
+    /// Reads as much of the file, to go on where `known` ends.
+    fn read(file: &File, size: u64, known: Option<(Facts, u64)>) -> Facts {
+        let (mut buffer, is_stopped) = (Buffer::default(), AtomicBool::new(false));
+        let new = |header: &Header| Facts::new(header.clone(), WANTED.keys, WANTED.text, WANTED.records);
+        let rest = match known {
+            Some((facts, start)) => go_on(file, start, size, u64::MAX, &mut buffer, &is_stopped, facts).unwrap(),
+            None => match begin(file, size, u64::MAX, &mut buffer, &is_stopped, new).unwrap() {
+                Begun::Session(_, rest) => rest,
+                Begun::NoSession(reason) => panic!("{reason}"),
+            },
+        };
+        match rest {
+            Rest::Read(facts) => facts,
+            Rest::Long(_) => panic!("no file has so many bytes"),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn reading_on_is_reading_all(text in made_up::session(2..4), picks: [Pick; 3]) {
+            let header = text.windows(8).position(|bytes| bytes == b"\"id\":\"s\"").unwrap();
+            let ends: Vec<_> = (header..=text.len()).filter(|&end| text[end - 1] == b'\n').collect();
+            prop_assume!(!ends.is_empty());
+            let mut cuts = picks.map(|pick| *pick.get(&ends));
+            cuts.sort_unstable();
+            let mut file = tempfile::tempfile().unwrap();
+            let (mut written, mut known) = (0, None);
+            for cut in cuts {
+                file.write_all(&text[written..cut]).unwrap();
+                let facts = read(&file, cut as u64, known);
+                let kept = state_of_any(&facts, &file, cut as u64).unwrap();
+                let records = facts.into_session(Path::new(""), Stamp::default()).records;
+                // It is found again however much there is behind it.
+                known = restore(&kept, &records, &file, WANTED);
+                prop_assert_eq!(known.as_ref().unwrap().1, cut as u64);
+                written = cut;
+            }
+            file.write_all(&text[written..]).unwrap();
+            let size = text.len() as u64;
+            let (resumed, whole) = (read(&file, size, known), read(&file, size, None));
+            prop_assert_eq!(state_of_any(&whole, &file, size).is_some(), text.ends_with(b"\n"));
+            let told = |facts: Facts| format!("{:?}", facts.into_session(Path::new(""), Stamp::default()));
+            prop_assert_eq!(told(resumed), told(whole));
+        }
+    }
 }

@@ -19,6 +19,7 @@ fn look(block: &Block) -> Found {
         let bits = |found: u8x16| u64::from(found.to_bitmask()) << (number * 16);
         found.quotes |= bits(is(b'"'));
         found.backslashes |= bits(is(b'\\'));
+        found.line_ends |= bits(is(b'\n'));
         found.controls |= bits(bytes.min(u8x16::splat(0x1f)).simd_eq(bytes));
         found.letters |= bits(is(b'n') | is(b'r') | is(b't'));
         found.high |= bits(bytes);

@@ -38,6 +38,7 @@ fn mark_avx512(blocks: &[Block], carry: &mut bool, into: &mut [Marks]) {
         let found = Found {
             quotes: is(b'"'),
             backslashes: is(b'\\'),
+            line_ends: is(b'\n'),
             controls: _mm512_cmplt_epu8_mask(bytes, _mm512_set1_epi8(0x20)),
             letters: is(b'n') | is(b'r') | is(b't'),
             high: _mm512_movepi8_mask(bytes),
@@ -58,6 +59,7 @@ fn mark_avx2(blocks: &[Block], carry: &mut bool, into: &mut [Marks]) {
         let found = Found {
             quotes: both(&|half| is(half, b'"')),
             backslashes: both(&|half| is(half, b'\\')),
+            line_ends: both(&|half| is(half, b'\n')),
             controls: both(&|half| _mm256_cmpeq_epi8(_mm256_min_epu8(half, _mm256_set1_epi8(0x1f)), half)),
             letters: both(&|half| _mm256_or_si256(_mm256_or_si256(is(half, b'n'), is(half, b'r')), is(half, b't'))),
             high: both(&|half| half),
