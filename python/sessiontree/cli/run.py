@@ -6,7 +6,7 @@ import codecs
 import os
 import sys
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -177,8 +177,11 @@ class _Stderr:
         self._kept += piece
         del self._kept[:-_STDERR_KEPT]
         text = self._decoder.decode(piece)
-        with suppress(BrokenPipeError):  # nobody reads it any more
+        try:
             self._hand_on(text)
+        except BrokenPipeError:  # nobody reads it any more: what is still to be written goes nowhere
+            with Path(os.devnull).open("wb") as nowhere:
+                os.dup2(nowhere.fileno(), sys.stderr.fileno())
 
     def _hand_on(self, text: str) -> None:
         if not sys.stderr.isatty():
