@@ -10,10 +10,10 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 
-FORMATS = frozenset({"elyra"})
+FORMATS = frozenset({"elyra", "events"})
 """Modules that know a program's format; they never import each other, nor what joins them."""
 
-JOINING = frozenset({"known", "scan", "_scan", "contexts", "_contexts", "tables", "cli"})
+JOINING = frozenset({"known", "scan", "_scan", "contexts", "_contexts", "tables", "record", "cli"})
 
 
 def rust_modules() -> dict[str, set[str]]:

@@ -1,6 +1,7 @@
 """The Rust core, as Python sees it."""
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Self, final
@@ -21,6 +22,7 @@ __all__ = [
     "CustomEntry",
     "CustomMessageEntry",
     "Entry",
+    "EventReader",
     "LabelEntry",
     "MessageEntry",
     "ModelChangeEntry",
@@ -38,6 +40,7 @@ __all__ = [
     "restore",
     "restore_entry",
     "scan",
+    "spent",
     "start_session",
     "table_columns",
     "table_schema",
@@ -447,6 +450,27 @@ class Session:
         """Take in what others have appended; gives the new entries."""
     def branched(self, leaf_id: str, *, cwd: str, parent_session: str | None, folder: Path | None) -> Session:
         """A new session of the branch to an entry: in a file in the folder, or in memory."""
+
+@final
+class EventReader:
+    """Finds the lines of a stream that comes in pieces."""
+
+    def __new__(cls, types: AbstractSet[str] | None, *, strict: bool) -> Self: ...
+    def feed(self, piece: bytes) -> list[bytes]:
+        """Take the next piece; gives the JSON of each line that is now complete, sound and wanted."""
+    def finish(self) -> list[bytes]:
+        """End the stream; gives what its last line holds, if that had no LF."""
+    @property
+    def has_failed(self) -> bool:
+        """Whether a strict reader has met damage, and gives nothing any more."""
+    def damage(self, path: Path) -> list[Damage]:
+        """The damage so far, by line; `path` is what the stream is called in it."""
+
+def spent(json: bytes) -> tuple[list[tuple[float, float, float, float, float, float]], list[str]]:
+    """The usage records in an object's `usage` and `details.modelUsage`, and the numbers that do not count, in words.
+
+    A record is `(input, output, cache_read, cache_write, total_tokens, cost_total)`.
+    """
 
 def open_session(path: Path, cwd: str, *, read_only: bool, strict: bool, fsync: bool, threads: int | None) -> Session:
     """Open a session file, or begin one that does not exist or is empty."""

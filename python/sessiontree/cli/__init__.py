@@ -35,6 +35,7 @@ _COMMANDS = {
     "label": "tell or set an entry's label",
     "delete": "delete sessions",
     "check": "tell what is damaged in sessions",
+    "run": "show a running agent, and what its run comes to",
     "demo": "write a sample store, and list it",
 }
 
@@ -83,9 +84,22 @@ def _run(argv: Sequence[str]) -> int:
 
 
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
-    """What was given: of a command, options may stand anywhere between its other arguments."""
+    """What was given: of a command, options may stand anywhere between its other arguments.
+
+    Where a command runs a program, all that stands after the first `--` is that.
+    """
     parser, command = _parsers(argv[:1])
-    return parser.parse_args(argv) if command is None else command.parse_intermixed_args(argv[1:])
+    if command is None:
+        return parser.parse_args(argv)
+    own = [*argv[1:]]
+    if command.get_default("program") is None or "--" not in own:
+        return command.parse_intermixed_args(own)
+    place = own.index("--")
+    if not own[place + 1 :]:
+        command.error("expected a COMMAND after --")
+    arguments = command.parse_intermixed_args(own[:place])
+    arguments.program = own[place + 1 :]
+    return arguments
 
 
 def _run_command(arguments: argparse.Namespace) -> int:

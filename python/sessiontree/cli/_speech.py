@@ -91,7 +91,7 @@ def of_entry(entry: Entry, *, full: bool = False) -> Speech:
             who = _joined(" ", "custom message", entry.custom_type)
             return Speech(who, _content(entry.content, full=full), _hidden(entry.display))
         case CustomEntry():
-            return _remark(_joined(" ", "custom", entry.custom_type), _brief(entry.data))
+            return _remark(_joined(" ", "custom", entry.custom_type), brief(entry.data))
         case ModelChangeEntry():
             return _remark("model", _joined("/", entry.provider, entry.model_id))
         case ThinkingLevelChangeEntry():
@@ -235,7 +235,7 @@ def _call(block: Mapping[str, object], *, full: bool) -> Iterator[Part]:
     name, arguments = _text(block.get("name")) or "a tool", block.get("arguments")
     lead = either("→ ", "-> ")
     if not full:
-        said = _brief(arguments)
+        said = brief(arguments)
         yield Part(f"{name}  {' '.join(said.split())}".rstrip(), lead, limit=1)
         return
     yield Part(name, lead)
@@ -251,7 +251,7 @@ def _texts(text: object, limit: int | None = None) -> Iterator[Part]:
 # Values
 
 
-def _brief(value: object) -> str:
+def brief(value: object) -> str:
     """A JSON value in few words; what lies deep in it is not looked at."""
     if value is None:
         return ""

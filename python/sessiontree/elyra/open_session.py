@@ -455,5 +455,20 @@ class OpenSession:
             raise ReadOnlyError("the session was opened for reading", self.get_session_file())
 
 
+def append_as_is(session: OpenSession, kind: str, payload: Mapping[str, Any]) -> str:
+    """Append an entry of any type, whatever stands in it; gives its id.
+
+    Args:
+        session: The session.
+        kind: The entry's type.
+        payload: What it has besides `type`, `id`, `parentId` and `timestamp`: JSON values.
+
+    Raises:
+        ReadOnlyError: As for `append_message`, and so are the others.
+    """
+    core = session._session  # pyright: ignore[reportPrivateUsage]  for `record`, not for everybody
+    return core.append(kind, _json.encode(payload))
+
+
 def _payload(members: Mapping[str, object]) -> bytes:
     return _json.encode({key: value for key, value in members.items() if value is not None})

@@ -16,6 +16,7 @@ mod catalogue;
 mod workers;
 mod crew;
 mod elyra;
+mod events;
 mod known;
 mod scan;
 mod contexts;
@@ -29,6 +30,7 @@ pub use elyra::{
     find_headers, fork, read_text,
 };
 pub use error::{Damage, DamageKind, Error, Place, Result, words};
+pub use events::{EventReader, Spent, spent};
 pub use info::{SessionInfo, Stamp};
 pub use scan::{Options, Progress, Scan, scan};
 pub use tables::Table;

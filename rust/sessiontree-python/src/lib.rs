@@ -10,6 +10,7 @@ mod entries;
 mod tree;
 mod context;
 mod session;
+mod events;
 
 use mimalloc::MiMalloc;
 use pyo3::prelude::*;
@@ -32,6 +33,8 @@ mod _native {
         MessageEntry, ModelChangeEntry, SessionInfoEntry, ThinkingLevelChangeEntry, UnknownEntry, UsageEntry,
         restore_entry,
     };
+    #[pymodule_export]
+    use crate::events::{EventReader, spent};
     #[pymodule_export]
     use crate::info::{SessionInfo, restore};
     #[pymodule_export]

@@ -39,7 +39,9 @@ impl NewEntry<'_> {
     fn line(&self, id: &str) -> Vec<u8> {
         let parent_id = self.parent_id.as_ref().map_or(b"null".to_vec(), |id| quoted(id));
         let time = timestamp::format(timestamp::now());
-        let mut line = format!("{{\"type\":\"{}\",\"id\":\"{id}\",\"parentId\":", self.kind).into_bytes();
+        let mut line = b"{\"type\":".to_vec();
+        line.extend(quoted(self.kind));
+        line.extend_from_slice(format!(",\"id\":\"{id}\",\"parentId\":").as_bytes());
         line.extend(parent_id);
         line.extend_from_slice(format!(",\"timestamp\":\"{time}\"").as_bytes());
         push_members(&mut line, self.payload);
