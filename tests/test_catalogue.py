@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from contextlib import closing
 from pathlib import Path
@@ -31,6 +34,11 @@ if TYPE_CHECKING:
 
 CASE_51 = DATA / "cases/51-index-rewrite"
 HERE = Path(__file__).parent
+
+HEADER = b'{"type":"session","version":3,"id":"s"}\n'
+LINE = b'{"type":"message","id":"a","message":{"role":"user","content":"%s"}}\n'
+FILLER = b'{"type":"custom","customType":"c","data":"%s"}\n' % (b"x" * 2000)
+SHORT = b'{"type":"label","id":"b"}\n'
 
 
 @pytest.fixture
@@ -259,6 +267,88 @@ def test_any_changes(steps: list[tuple[str, str, int, bool]]) -> None:
             assert_same(agent, catalogue)
 
 
+def test_a_file_that_is_edited_while_it_is_read_and_grows_then(tmp_path: Path, catalogue: Path) -> None:
+    path = write(tmp_path / "store/long.jsonl", HEADER + LINE % b"OLD" + FILLER * 20_000)
+    settle()
+    for _ in range(3):
+        edit = threading.Timer(random.uniform(0.0, 0.05), edited, [path, b"OLD", b"NEW"])
+        edit.start()
+        scan(path.parent, catalogue=catalogue)
+        edit.join()
+        settle()
+        with path.open("ab") as file:
+            file.write(FILLER)
+        for _ in range(2):
+            assert scan(path.parent, catalogue=catalogue) == scan(path.parent)
+        edited(path, b"NEW", b"OLD")
+        settle()
+
+
+def test_one_that_took_the_number_of_an_old_one_is_not_read_on(tmp_path: Path, catalogue: Path) -> None:
+    text = HEADER + FILLER * 200 + LINE % b"one" + FILLER * 400
+    path = write(tmp_path / "store/long.jsonl", text)
+    settle()
+    scan(path.parent, catalogue=catalogue)
+    for new in (text, text.replace(b"one", b"two") + FILLER):
+        path.with_name("draft").write_bytes(new)
+        path.with_name("draft").replace(path)
+    settle()
+    assert scan(path.parent, catalogue=catalogue) == scan(path.parent)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_child_that_is_forked_while_it_is_open_does_without(agent: Path, catalogue: Path) -> None:
+    expected, is_over = scan(agent), threading.Event()
+
+    def listing() -> None:
+        while not is_over.is_set():
+            scan(agent, catalogue=catalogue)
+
+    other = threading.Thread(target=listing)
+    other.start()
+    try:
+        for _ in range(40):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(20)
+                os._exit(scan(agent, catalogue=catalogue) != expected)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        is_over.set()
+        other.join()
+
+
+def test_one_file_is_looked_up_by_itself(tmp_path: Path, catalogue: Path) -> None:
+    folder = tmp_path / "store"
+    for number in range(300):
+        write(folder / f"{number:03}.jsonl", HEADER + LINE % (b"%d" % number))
+    settle()
+    everything = scan(folder, catalogue=catalogue)
+    some = [info.path for info in everything][:7]
+    assert scan(some, catalogue=catalogue) == scan(some)
+    assert scan([*some, folder], catalogue=catalogue) == everything
+    (folder / "000.jsonl").unlink()
+    assert scan(folder, catalogue=catalogue) == scan(folder)
+
+
+def test_what_was_found_is_kept_in_portions(tmp_path: Path, catalogue: Path) -> None:
+    for number in range(12):
+        write(tmp_path / f"store/{number}.jsonl", HEADER + SHORT * 60_000)
+    settle()
+    expected = scan(tmp_path / "store")
+    for _ in range(2):
+        assert scan(tmp_path / "store", catalogue=catalogue) == expected
+
+
+def edited(path: Path, old: bytes, new: bytes) -> None:
+    """Change some bytes of a file where they stand."""
+    with path.open("r+b") as file:
+        at = file.read(10_000).index(old)
+        file.seek(at)
+        file.write(new)
+
+
 def test_many_processes_at_once(tmp_path: Path, catalogue: Path) -> None:
     """Each changes a store of its own; they share the catalogue."""
     processes = [
@@ -323,11 +413,20 @@ def test_a_damaged_catalogue_is_replaced(agent: Path, catalogue: Path, damage: C
         assert database.execute("SELECT count(*) FROM listed").fetchone() == (len(NAMES),)
 
 
-@pytest.mark.parametrize("content", [b"some notes\n" * 100, bytes(5000), session(1)])
+@pytest.mark.parametrize("content", [b"some notes\n" * 100, b"x" * 68 + b"session notes", session(1)])
 def test_what_never_was_a_catalogue_is_left_alone(agent: Path, tmp_path: Path, content: bytes) -> None:
     path = write(tmp_path / "precious", content)
     assert_same(agent, path)
     assert path.read_bytes() == content
+
+
+def test_what_a_power_cut_left_blank_is_replaced(agent: Path, catalogue: Path) -> None:
+    expected = scan(agent)
+    for _ in range(2):
+        assert scan(agent, catalogue=catalogue) == expected
+        catalogue.write_bytes(bytes(catalogue.stat().st_size))
+        assert scan(agent, catalogue=catalogue) == expected
+        assert catalogue.read_bytes().startswith(b"SQLite format 3")
 
 
 def test_neither_is_another_programs_database(agent: Path, tmp_path: Path) -> None:

@@ -152,6 +152,42 @@ def test_one_that_is_left_early_ends_its_threads(store: Path) -> None:
     assert _threads() <= before[1]
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_forked_child_cannot_go_on_and_does_not_wait(store: Path) -> None:
+    found = contexts(store)
+    next(found)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        try:
+            next(found)
+        except RuntimeError:
+            del found
+            os._exit(sum(1 for _ in contexts(store)) < 100)
+        os._exit(3)
+    assert os.waitpid(child, 0)[1] == 0
+    assert sum(1 for _ in found) > 100
+
+
+def test_a_long_file_that_is_rewritten_all_the_time_is_read_in_the_end(tmp_path: Path) -> None:
+    path = write(tmp_path / "long.jsonl", session("long", ["x" * 9000] * 2000))
+    ended = threading.Event()
+
+    def touch() -> None:
+        while not ended.wait(0.3):
+            with path.open("r+b") as file:
+                file.write(b"{")
+
+    writer = threading.Thread(target=touch)
+    writer.start()
+    try:
+        assert [info.id for _ in range(5) for info, _ in contexts(path)] == ["long"] * 5
+    finally:
+        ended.set()
+        writer.join()
+
+
 def _threads() -> int:
     return len(list(Path("/proc/self/task").iterdir())) if sys.platform == "linux" else 0
 

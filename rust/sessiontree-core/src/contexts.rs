@@ -3,13 +3,14 @@
 //! What is ready waits to be taken, up to some amount: then the crew waits, too.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::context::Model;
 use crate::crew::{self, Begun, Results, Task};
 use crate::elyra::store::{Candidate, Source, find};
-use crate::elyra::{Context, LongSurvey, Opened, Surveyed, survey};
+use crate::elyra::{Context, LongSurvey, Opened, REGION, Surveyed, survey};
 use crate::error::{Error, Result};
 use crate::info::SessionInfo;
 use crate::lines::Buffer;
@@ -74,8 +75,9 @@ impl Contexts {
     ///
     /// # Errors
     ///
-    /// What `tick` gives, which is called while this waits, and [`Error::WorkerLost`].
+    /// What `tick` gives, which is called while this waits, [`Error::WorkerLost`], and [`Error::OtherProcess`] in a fork.
     pub fn next(&mut self, tick: &mut dyn FnMut() -> Result<()>) -> Result<Option<SessionContext>> {
+        self.results.check_process()?;
         while self.next < self.total {
             match self.early.remove(&self.next) {
                 Some(outcome) => {
@@ -149,18 +151,39 @@ impl Building {
 
     fn read(
         &self,
-        file: &Candidate,
+        path: &Path,
+        region: u64,
         buffer: &mut Buffer,
         is_stopped: &AtomicBool,
     ) -> Result<Begun<Box<LongSurvey>, Outcome>> {
-        let Some(opened) = Opened::open(&file.path).map_err(Error::io(&file.path))? else {
+        let Some(opened) = Opened::open(path).map_err(Error::io(path))? else {
             return Ok(Begun::Done(Outcome::LeftOut));
         };
-        Ok(match survey(opened, &file.path, self.keys, buffer, is_stopped)? {
+        Ok(match survey(opened, path, region, self.keys, buffer, is_stopped)? {
             Surveyed::Session(session) => Begun::Done(self.finish(Ok(session))?),
             Surveyed::Long(long) => Begun::Long(long),
             Surveyed::NoSession => Begun::Done(Outcome::LeftOut),
         })
+    }
+}
+
+impl Building {
+    /// Reads a file, anew if somebody rewrites it meanwhile, or begins to, if it is longer than a region.
+    fn try_to_read(
+        &self,
+        path: &Path,
+        region: u64,
+        buffer: &mut Buffer,
+        is_stopped: &AtomicBool,
+    ) -> Begun<Box<LongSurvey>, Outcome> {
+        for _ in 0..ATTEMPTS {
+            match self.read(path, region, buffer, is_stopped) {
+                Ok(begun) => return begun,
+                Err(Error::Conflict { .. }) => {}
+                Err(_) => break,
+            }
+        }
+        Begun::Done(Outcome::Unreadable)
     }
 }
 
@@ -169,14 +192,7 @@ impl Task for Building {
     type Outcome = Outcome;
 
     fn begin(&self, number: usize, buffer: &mut Buffer, is_stopped: &AtomicBool) -> Begun<Self::Long, Outcome> {
-        for _ in 0..ATTEMPTS {
-            match self.read(&self.files[number], buffer, is_stopped) {
-                Ok(begun) => return begun,
-                Err(Error::Conflict { .. }) => {}
-                Err(_) => break,
-            }
-        }
-        Begun::Done(Outcome::Unreadable)
+        self.try_to_read(&self.files[number].path, REGION, buffer, is_stopped)
     }
 
     fn take(&self, long: &Self::Long) -> Option<u64> {
@@ -185,7 +201,15 @@ impl Task for Building {
 
     fn read(&self, long: &Self::Long, region: u64, buffer: &mut Buffer, is_stopped: &AtomicBool) -> Option<Outcome> {
         let surveyed = long.read(region, buffer, is_stopped)?;
-        Some(self.finish(surveyed).unwrap_or(Outcome::Unreadable))
+        Some(match self.finish(surveyed) {
+            Ok(outcome) => outcome,
+            // Anew, and by this thread alone.
+            Err(Error::Conflict { .. }) => match self.try_to_read(&long.path, u64::MAX, buffer, is_stopped) {
+                Begun::Done(outcome) => outcome,
+                Begun::Long(_) => Outcome::Unreadable,
+            },
+            Err(_) => Outcome::Unreadable,
+        })
     }
 
     fn portion(&self, number: usize) -> usize {

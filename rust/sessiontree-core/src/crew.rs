@@ -83,6 +83,8 @@ pub(crate) struct Results<T> {
     /// What has been received, the last first.
     ready: Vec<T>,
     is_stopped: Arc<AtomicBool>,
+    /// The process that has the crew: a fork of it has none.
+    process: u32,
 }
 
 impl<T> Drop for Results<T> {
@@ -106,15 +108,18 @@ impl<T: Task> Wake for Crew<T> {
 impl<T> Results<T> {
     /// Tells the crew that there may be something to do again.
     pub(crate) fn wake(&self) {
-        self.crew.wake();
+        if self.check_process().is_ok() {
+            self.crew.wake();
+        }
     }
 
     /// The next result, whichever file's it is; calls `tick` while it waits.
     ///
     /// # Errors
     ///
-    /// What `tick` gives, and [`Error::WorkerLost`].
+    /// What `tick` gives, [`Error::WorkerLost`], and [`Error::OtherProcess`].
     pub(crate) fn next(&mut self, tick: &mut dyn FnMut() -> Result<()>) -> Result<T> {
+        self.check_process()?;
         loop {
             if let Some(result) = self.ready.pop() {
                 return Ok(result);
@@ -123,6 +128,11 @@ impl<T> Results<T> {
             self.ready = self.receive(tick)?;
             self.ready.reverse();
         }
+    }
+
+    /// That this is the process that has the crew.
+    pub(crate) fn check_process(&self) -> Result<()> {
+        if self.process == std::process::id() { Ok(()) } else { Err(Error::OtherProcess) }
     }
 
     fn receive(&self, tick: &mut dyn FnMut() -> Result<()>) -> Result<Vec<T>> {
@@ -164,7 +174,7 @@ pub(crate) fn start<T: Task>(task: T, total: usize, threads: Option<usize>) -> R
         let crew = Arc::clone(&crew);
         pool.spawn_broadcast(move |_| crew.work(&sender));
     }
-    Ok(Results { crew, receiver, ready: Vec::new(), is_stopped })
+    Ok(Results { crew, receiver, ready: Vec::new(), is_stopped, process: std::process::id() })
 }
 
 impl<T: Task> Crew<T> {
@@ -188,8 +198,11 @@ impl<T: Task> Crew<T> {
             if permit.is_none() {
                 return;
             }
-            // Nobody waits for the results of what was stopped.
-            _ = sender.send(self.run(piece, &mut buffer));
+            let done = self.run(piece, &mut buffer);
+            // What was stopped may be anything, and nobody waits for it.
+            if !self.is_stopped() {
+                _ = sender.send(done);
+            }
         }
     }
 

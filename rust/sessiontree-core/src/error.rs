@@ -39,6 +39,8 @@ pub enum Error {
     NoThreads { reason: String },
     /// A thread ended before its work: a fault in this crate.
     WorkerLost,
+    /// What was begun in another process, whose fork this one is, cannot go on here.
+    OtherProcess,
 }
 
 impl Error {

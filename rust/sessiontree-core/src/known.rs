@@ -1,6 +1,6 @@
 //! What a catalogue knows of the files that are being listed, and what a listing leaves there for the next.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,6 +43,11 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
+    /// How many bytes there are to keep.
+    pub(crate) fn size(&self) -> usize {
+        self.listed.len() + self.records.as_ref().map_or(0, Vec::len) + self.resume.as_ref().map_or(0, Vec::len)
+    }
+
     pub(crate) fn session(session: &Session) -> Self {
         let Session { info, damage, records, is_settled, resume } = session;
         Self {
@@ -52,6 +57,19 @@ impl Finding {
             listed: encode_listed(&Listed::Session(Box::new(info.clone()), damage.clone())),
             records: Some(encode_records(records)),
             resume: resume.clone(),
+        }
+    }
+
+    fn change(&self) -> Change<'_> {
+        let (folder, name) = place(&self.path);
+        Change {
+            folder,
+            name,
+            stamp: self.stamp,
+            is_settled: self.is_settled,
+            listed: &self.listed,
+            records: self.records.as_deref(),
+            resume: self.resume.as_deref(),
         }
     }
 
@@ -71,16 +89,26 @@ impl Known {
     pub(crate) fn open(path: &Path, found: &Found, with_records: bool) -> Option<Self> {
         let mut catalogue = Catalogue::open(path)?;
         let mut folders: HashMap<PathBuf, Folder> = HashMap::new();
-        let whole = found.folders.iter().map(|folder| (folder.as_path(), true));
-        let named = found.files.iter().filter(|file| file.is_named).map(|file| (place(&file.path).0, false));
-        for (path, is_whole) in whole.chain(named) {
-            let folder = folders.entry(path.to_owned()).or_insert_with(|| Folder {
+        for path in &found.folders {
+            folders.entry(path.clone()).or_insert_with(|| Folder {
                 listed: catalogue.rows(path, Part::Listed),
                 records: if with_records { catalogue.rows(path, Part::Records) } else { Rows::default() },
-                is_whole,
+                is_whole: true,
                 met: AtomicUsize::new(0),
             });
-            folder.is_whole |= is_whole;
+        }
+        let mut apart: BTreeMap<&Path, BTreeSet<&OsStr>> = BTreeMap::new();
+        for (folder, name) in found.files.iter().filter(|file| file.is_named).map(|file| place(&file.path)) {
+            apart.entry(folder).or_default().insert(name);
+        }
+        for (path, names) in apart {
+            let names: Vec<_> = names.into_iter().collect();
+            folders.entry(path.to_owned()).or_insert_with(|| Folder {
+                listed: catalogue.rows_of(path, &names, Part::Listed),
+                records: if with_records { catalogue.rows_of(path, &names, Part::Records) } else { Rows::default() },
+                is_whole: false,
+                met: AtomicUsize::new(0),
+            });
         }
         Some(Self { keys: catalogue.keys(), catalogue: Mutex::new(catalogue), folders, with_records })
     }
@@ -118,34 +146,34 @@ impl Known {
         Some((state, decode_records(&records)?))
     }
 
-    /// Keeps what was found, and forgets the files that have gone: those that are not among the ones listed.
-    pub(crate) fn keep(&self, found: &[Finding], files: &[Candidate]) {
+    /// Keeps what was found.
+    pub(crate) fn keep(&self, found: &[Finding]) {
+        self.write(&found.iter().map(Finding::change).collect::<Vec<_>>(), &[]);
+    }
+
+    /// Forgets the files that have gone: those in folders that are listed whole which are not among the files.
+    pub(crate) fn forget_others(&self, files: &[Candidate]) {
+        let mut there = HashSet::new();
         let mut gone: Vec<(&Path, OsString)> = Vec::new();
-        let is_less = |folder: &Folder| folder.met.load(Ordering::Relaxed) < folder.listed.len();
-        for (path, folder) in self.folders.iter().filter(|(_, folder)| folder.is_whole && is_less(folder)) {
-            let there: HashSet<&Path> = files.iter().map(|file| file.path.as_path()).collect();
+        for (path, folder) in self.folders.iter().filter(|(_, folder)| folder.is_whole) {
+            if folder.met.load(Ordering::Relaxed) == folder.listed.len() {
+                continue;
+            }
+            if there.is_empty() {
+                there.extend(files.iter().map(|file| place(&file.path)));
+            }
             let names = folder.listed.names().filter_map(name_of);
             gone.extend(
-                names.filter(|name| !there.contains(path.join(name).as_path())).map(|name| (path.as_path(), name)),
+                names
+                    .filter(|name| !there.contains(&(path.as_path(), name.as_os_str())))
+                    .map(|name| (path.as_path(), name)),
             );
         }
-        let changes: Vec<_> = found
-            .iter()
-            .map(|finding| {
-                let (folder, name) = place(&finding.path);
-                Change {
-                    folder,
-                    name,
-                    stamp: finding.stamp,
-                    is_settled: finding.is_settled,
-                    listed: &finding.listed,
-                    records: finding.records.as_deref(),
-                    resume: finding.resume.as_deref(),
-                }
-            })
-            .collect();
-        let gone: Vec<_> = gone.iter().map(|(folder, name)| (*folder, name.as_os_str())).collect();
-        self.catalogue.lock().unwrap_or_else(PoisonError::into_inner).keep(&changes, &gone);
+        self.write(&[], &gone.iter().map(|(folder, name)| (*folder, name.as_os_str())).collect::<Vec<_>>());
+    }
+
+    fn write(&self, changes: &[Change<'_>], gone: &[(&Path, &OsStr)]) {
+        self.catalogue.lock().unwrap_or_else(PoisonError::into_inner).keep(changes, gone);
     }
 }
 

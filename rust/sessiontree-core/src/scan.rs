@@ -97,6 +97,9 @@ impl Teller<'_> {
     }
 }
 
+/// How much of what was found may wait to be kept in the catalogue.
+const PORTION_BYTES: usize = 16 << 20;
+
 /// Reads the files; what is no session and was not named is left out.
 fn read_all(
     files: Vec<Candidate>,
@@ -112,16 +115,26 @@ fn read_all(
     };
     let listing = Arc::new(Listing { files, wanted, known });
     let mut results = crew::start(Arc::clone(&listing), total, options.threads)?;
-    let (mut read, mut findings) = (Vec::with_capacity(total), Vec::new());
+    let mut read = Vec::with_capacity(total);
+    let (mut findings, mut size) = (Vec::new(), 0);
     for loaded in 1..=total {
         let (_, Outcome { readable, finding }) = results.next(&mut || teller.tick())?;
         read.extend(readable);
+        size += finding.as_ref().map_or(0, Finding::size);
         findings.extend(finding);
+        if let Some(known) = &listing.known
+            && size > PORTION_BYTES
+        {
+            known.keep(&findings);
+            findings.clear();
+            size = 0;
+        }
         teller.say(Progress::File { loaded, total })?;
     }
     drop(results);
     if let Some(known) = &listing.known {
-        known.keep(&findings, &listing.files);
+        known.keep(&findings);
+        known.forget_others(&listing.files);
     }
     Ok(read)
 }

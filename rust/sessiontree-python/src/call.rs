@@ -67,6 +67,7 @@ pub(crate) fn to_exception(py: Python<'_>, error: Error) -> PyErr {
         }
         Error::Stopped => PyRuntimeError::new_err("the scan was stopped"),
         Error::NoThreads { reason } => PyRuntimeError::new_err(format!("no thread could be started: {reason}")),
+        Error::OtherProcess => PyRuntimeError::new_err("it was begun in another process"),
         Error::WorkerLost => PyRuntimeError::new_err("a thread of the scan ended early"),
     }
 }

@@ -89,7 +89,7 @@ pub(super) fn open(path: &Path) -> Result<(Connection, Keys), Trouble> {
 /// It is renamed when it is whole, so that nobody sees less of it. Who has the old one open can go on reading it;
 /// `SQLite` refuses to write to a file that has been moved.
 pub(super) fn make(path: &Path, keys: Keys) -> Result<(), Trouble> {
-    // Where the name is a link, the file it leads to is replaced.
+    // Where the name is a link to a file, that is replaced.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if !may_replace(&path)? {
         return Err(Trouble::Unusable);
@@ -138,14 +138,34 @@ fn connect(path: &Path) -> Result<Connection, Trouble> {
 /// Whether nothing is lost with the file: it is a catalogue, or what is left of one, or holds nothing.
 fn may_replace(path: &Path) -> Result<bool, Trouble> {
     let mut start = Vec::new(); // our marks are on the first page
-    match File::open(path) {
+    let mut file = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
-        file => file?.take(PAGE_BYTES as u64).read_to_end(&mut start)?,
+        file => file?,
     };
-    let is_cut_short = start.len() <= APPLICATION_AT && (start.starts_with(MAGIC) || MAGIC.starts_with(&start));
+    file.by_ref().take(PAGE_BYTES as u64).read_to_end(&mut start)?;
     let has_application = start.get(APPLICATION_AT..).is_some_and(|rest| rest.starts_with(&APPLICATION.to_be_bytes()));
-    let has_facts = start.starts_with(MAGIC) && memchr::memmem::find(&start, FACTS.as_bytes()).is_some();
-    Ok(is_cut_short || has_application || has_facts)
+    let has_facts = memchr::memmem::find(&start, FACTS.as_bytes()).is_some();
+    // One of our marks may be damaged, but what looks like one may stand in any file.
+    let is_ours = [start.starts_with(MAGIC), has_application, has_facts].into_iter().filter(|mark| *mark).count() > 1;
+    let is_cut_short = start.len() <= APPLICATION_AT && (start.starts_with(MAGIC) || MAGIC.starts_with(&start));
+    // A power cut may leave nothing but NULs.
+    Ok(is_ours || is_cut_short || is_blank(&start) && is_blank_to_end(file)?)
+}
+
+fn is_blank(bytes: &[u8]) -> bool {
+    bytes.iter().all(|&byte| byte == 0)
+}
+
+/// Whether the rest of a file holds nothing but NULs.
+fn is_blank_to_end(mut file: File) -> io::Result<bool> {
+    let mut block = vec![0; PAGE_BYTES];
+    loop {
+        match file.read(&mut block)? {
+            0 => return Ok(true),
+            count if is_blank(&block[..count]) => {}
+            _ => return Ok(false),
+        }
+    }
 }
 
 /// Makes a folder that is nobody else's business, unless it is there.

@@ -17,6 +17,7 @@ mod settled;
 mod rows;
 mod seal;
 mod database;
+mod uses;
 mod write;
 
 use std::ffi::OsStr;
@@ -31,6 +32,7 @@ use database::{FACTS, Trouble};
 pub(crate) use rows::{Part, Rows};
 use seal::Keys;
 pub(crate) use settled::is_settled;
+use uses::Use;
 
 /// How long to wait with what is to be kept for another process that writes, or reads.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -59,6 +61,8 @@ pub(crate) struct Catalogue {
     trouble: Option<Trouble>,
     /// The numbers of folders that are being listed for the first time today.
     first_asked: Vec<i64>,
+    /// Dropped last, after the connection.
+    _in_use: Use,
 }
 
 impl Catalogue {
@@ -66,6 +70,7 @@ impl Catalogue {
     ///
     /// One that is damaged, or another version's, is replaced; a file that never was a catalogue is left as it is.
     pub(crate) fn open(path: &Path) -> Option<Self> {
+        let in_use = Use::begin()?;
         let (connection, keys) = match database::open(path) {
             Err(Trouble::Missing | Trouble::Damaged) => {
                 database::make(path, Keys(IdentityKeys::default())).and_then(|()| database::open(path))
@@ -73,7 +78,7 @@ impl Catalogue {
             opened => opened,
         }
         .ok()?;
-        Some(Self { path: path.to_owned(), connection, keys, trouble: None, first_asked: Vec::new() })
+        Some(Self { path: path.to_owned(), connection, keys, trouble: None, first_asked: Vec::new(), _in_use: in_use })
     }
 
     /// What to hash the identities of usage records with: the same as long as there are records from before.
@@ -88,7 +93,7 @@ impl Catalogue {
 
     /// One part of what is known of a file, if it goes with this stamp.
     pub(crate) fn part(&mut self, folder: &Path, name: &OsStr, part: Part, stamp: &Stamp) -> Option<Vec<u8>> {
-        let rows = self.answer(|catalogue| catalogue.read_row(folder, name, part));
+        let rows = self.rows_of(folder, &[name], part);
         rows.get(name).filter(|row| row.stamp == *stamp).map(|row| row.payload.to_owned())
     }
 
@@ -111,6 +116,17 @@ impl Catalogue {
         read(self).unwrap_or_else(|trouble| {
             self.trouble = Some(trouble);
             Rows::default()
+        })
+    }
+
+    /// As [`Self::rows`], of some files alone, whose names are in order.
+    pub(crate) fn rows_of(&mut self, folder: &Path, names: &[&OsStr], part: Part) -> Rows {
+        self.answer(|catalogue| {
+            let mut rows = Rows::default();
+            for name in names {
+                catalogue.read_row(folder, name, part, &mut rows)?;
+            }
+            Ok(rows)
         })
     }
 
@@ -137,17 +153,16 @@ impl Catalogue {
         Ok(rows)
     }
 
-    fn read_row(&mut self, folder: &Path, name: &OsStr, part: Part) -> Result<Rows, Trouble> {
+    fn read_row(&mut self, folder: &Path, name: &OsStr, part: Part, rows: &mut Rows) -> Result<(), Trouble> {
         let mut found = self.connection.prepare(&format!(
             "SELECT name, sealed FROM {} WHERE folder = (SELECT id FROM folder WHERE path = ?) AND name = ?",
             part.table()
         ))?;
         let mut found = found.query((folder.as_os_str().as_encoded_bytes(), name.as_encoded_bytes()))?;
-        let mut rows = Rows::default();
         while let Some(row) = found.next()? {
             rows.push(blob(row, 0)?, blob(row, 1)?, self.keys.seal(folder, part))?;
         }
-        Ok(rows)
+        Ok(())
     }
 
     /// Replaces the database. The keys stay: what is to be kept was made with them.
@@ -366,7 +381,9 @@ mod tests {
     fn what_never_was_a_catalogue_is_left_as_it_is() {
         let (folder, path) = place();
         fs::create_dir(path.parent().unwrap()).unwrap();
-        for bytes in [&b"{\"type\":\"session\"}\n"[..], &[0; 100], &[0xff; 5000]] {
+        let notes = [&[b'x'; 68][..], b"session notes"].concat();
+        let blank_at_first = [&vec![0; 70_000], &b"x"[..]].concat();
+        for bytes in [&b"{\"type\":\"session\"}\n"[..], &notes, &blank_at_first, &[0xff; 5000]] {
             fs::write(&path, bytes).unwrap();
             assert!(Catalogue::open(&path).is_none());
             assert_eq!(fs::read(&path).unwrap(), bytes);
@@ -378,6 +395,17 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), before);
         assert!(Catalogue::open(folder.path()).is_none(), "a folder");
         assert!(Catalogue::open(&path.join("below")).is_none(), "below a file");
+    }
+
+    #[test]
+    fn what_holds_nothing_is_replaced() {
+        let (folder, path) = place();
+        fs::create_dir(path.parent().unwrap()).unwrap();
+        for bytes in [&b""[..], &vec![0; 70_000], b"SQLite form"] {
+            fs::write(&path, bytes).unwrap();
+            Catalogue::open(&path).unwrap().keep(&[change(folder.path(), "a", b"one")], &[]);
+            assert_eq!(listed(&path, folder.path(), "a").unwrap(), b"one");
+        }
     }
 
     #[test]

@@ -8,7 +8,8 @@ use std::sync::atomic::AtomicBool;
 use super::facts::Facts;
 use super::header::Header;
 use super::long::{self, Begun, LongFile, Rest};
-use super::{open, resume};
+use super::open;
+use super::resume::{self, Ends};
 use crate::catalogue::is_settled;
 use crate::error::Damage;
 use crate::info::{SessionInfo, Stamp};
@@ -100,6 +101,7 @@ impl Opened {
         }
         let Self { file, stamp, is_settled, .. } = self;
         let size = stamp.size_bytes;
+        let ends = if wanted.records { Ends::before(&file, size) } else { None };
         let resumed = known.and_then(|(state, records)| resume::restore(state, records, &file, wanted));
         let begun = if let Some((facts, start)) = resumed {
             long::go_on(&file, start, size, long::REGION, buffer, is_stopped, facts)?
@@ -111,20 +113,18 @@ impl Opened {
             }
         };
         Ok(match begun {
-            Rest::Read(facts) => {
-                Reading::Session(Box::new(session(facts, path, &file, stamp, is_settled, wanted.records)))
-            }
+            Rest::Read(facts) => Reading::Session(Box::new(session(facts, path, &file, stamp, is_settled, ends))),
             Rest::Long(long) => {
                 let path = path.to_owned();
-                Reading::Long(Box::new(LongSession { path, file, stamp, is_settled, wanted, long }))
+                Reading::Long(Box::new(LongSession { path, file, stamp, is_settled, ends, long }))
             }
         })
     }
 }
 
 /// What a listing has of a file that has been read.
-fn session(facts: Facts, path: &Path, file: &File, stamp: Stamp, is_settled: bool, for_later: bool) -> Session {
-    let resume = if for_later { resume::state(&facts, file, stamp.size_bytes) } else { None };
+fn session(facts: Facts, path: &Path, file: &File, stamp: Stamp, is_settled: bool, ends: Option<Ends>) -> Session {
+    let resume = ends.and_then(|ends| resume::state(&facts, ends, file, stamp.size_bytes));
     Session { is_settled, resume, ..facts.into_session(path, stamp) }
 }
 
@@ -134,7 +134,8 @@ pub(crate) struct LongSession {
     file: File,
     stamp: Stamp,
     is_settled: bool,
-    wanted: Wanted,
+    /// What the file had for ends before; None if it is not to be read on later.
+    ends: Option<Ends>,
     long: LongFile<Facts>,
 }
 
@@ -151,8 +152,8 @@ impl LongSession {
         buffer: &mut Buffer,
         is_stopped: &AtomicBool,
     ) -> Option<io::Result<Session>> {
-        let Self { path, file, stamp, is_settled, wanted, long } = self;
+        let Self { path, file, stamp, is_settled, ends, long } = self;
         let facts = long.read(file, region, buffer, is_stopped)?;
-        Some(facts.map(|facts| session(facts, path, file, *stamp, *is_settled, wanted.records)))
+        Some(facts.map(|facts| session(facts, path, file, *stamp, *is_settled, *ends)))
     }
 }

@@ -20,7 +20,7 @@ use crate::error::{Place, Reports};
 use crate::lines::{Buffer, Lines};
 
 /// How much of a file a thread reads at a time. What stands in the buffer beyond is read twice, so it must be a small part.
-pub(super) const REGION: u64 = 8 << 20;
+pub(crate) const REGION: u64 = 8 << 20;
 
 /// How many regions may be read ahead of the one that is next: what was gathered there has to be kept.
 const AHEAD: u64 = 64;

@@ -57,6 +57,7 @@ pub(crate) use tally::UsageSpans;
 pub use view::{NodeLabel, TreeView};
 pub(crate) use visit::{Visit, Visitor, visit};
 
+pub(crate) use long::REGION;
 use long::{Begun, Rest};
 
 /// Reads the `all_messages_text` of a session that was listed before.

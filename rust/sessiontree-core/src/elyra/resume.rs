@@ -1,8 +1,8 @@
 //! What is kept of a session so that, when its file has grown, only what is new need be read.
 //!
-//! A file is the one that was read, and longer, when it is the same by its number, and when its first and last block, as far as
-//! it was read, have the hash that they had. Somebody who writes into the middle of a file and appends to it, too, between two
-//! looks is not found out.
+//! A file is the one that was read, and longer, when it is the same by its number and by its birth, and when its first and last
+//! block, as far as it was read, have the hash that they had. Somebody who writes into the middle of a file and appends to it,
+//! too, between two looks is not found out.
 
 use std::fs::File;
 
@@ -16,6 +16,7 @@ use super::index::Index;
 use super::migrate::is_linear;
 use super::section::read_fully_at;
 use crate::error::{Place, Reports};
+use crate::info::ns_since_1970;
 use crate::usage::Record;
 
 /// How long a file must be for it to be worth the while.
@@ -28,7 +29,7 @@ const BLOCK: u64 = 64 << 10;
 #[derive(Serialize, Deserialize)]
 struct State<Text> {
     size: u64,
-    hash: u64,
+    ends: Ends,
     header: Header,
     summary: Summary,
     reports: Reports,
@@ -48,15 +49,43 @@ struct Node {
     activity: i64,
 }
 
-/// What to keep of a session whose file's first `size` bytes have been read. None if that is not worth the while, or if the file's
-/// last line has no end yet.
-pub(super) fn state(facts: &Facts, file: &File, size: u64) -> Option<Vec<u8>> {
-    if size < LEAST || is_linear(facts.header.version) { None } else { state_of_any(facts, file, size) }
+/// What tells a file that has grown from another: of the first bytes of it, so many as were read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Ends {
+    /// Of both ends of those bytes.
+    hash: u64,
+    last: u8,
+    /// When the file was made, which tells a new one that was given an old one's number; None where the system does not.
+    born_ns: Option<i64>,
 }
 
-/// As [`state`], however short the file is.
-fn state_of_any(facts: &Facts, file: &File, size: u64) -> Option<Vec<u8>> {
-    let (hash, last) = look(file, size)?;
+impl Ends {
+    /// None of a file that is too short for it to be worth the while. To be taken before the file is read: what is written
+    /// meanwhile shows when it is taken again.
+    pub(super) fn before(file: &File, size: u64) -> Option<Self> {
+        if size < LEAST { None } else { Self::of(file, size) }
+    }
+
+    fn of(file: &File, size: u64) -> Option<Self> {
+        let mut block = Vec::new();
+        let mut hash_at = |offset, seed| {
+            block.resize(usize::try_from(BLOCK.min(size)).ok()?, 0);
+            let done = read_fully_at(file, &mut block, offset).ok()?;
+            (done == block.len()).then(|| XxHash3_64::oneshot_with_seed(seed, &block))
+        };
+        let hash = hash_at(0, size)?;
+        let hash = hash_at(size.saturating_sub(BLOCK), hash)?;
+        let born_ns = file.metadata().ok()?.created().ok().map(ns_since_1970);
+        Some(Self { hash, last: *block.last()?, born_ns })
+    }
+}
+
+/// What to keep of a session whose file's first `size` bytes have been read, and had these ends before. None if they have been
+/// written to, or if the last line has no end yet.
+pub(super) fn state(facts: &Facts, ends: Ends, file: &File, size: u64) -> Option<Vec<u8>> {
+    if ends.last != b'\n' || is_linear(facts.header.version) || Ends::of(file, size)? != ends {
+        return None;
+    }
     let node = |(id, parent, place, activity): (usize, Option<usize>, Place, i64)| Node {
         id,
         parent,
@@ -66,7 +95,7 @@ fn state_of_any(facts: &Facts, file: &File, size: u64) -> Option<Vec<u8>> {
     };
     let state = State {
         size,
-        hash,
+        ends,
         header: facts.header.clone(),
         summary: facts.summary.clone(),
         reports: facts.reports.clone(),
@@ -74,14 +103,14 @@ fn state_of_any(facts: &Facts, file: &File, size: u64) -> Option<Vec<u8>> {
         ids: facts.index.ids().collect::<Vec<_>>(),
         nodes: facts.index.nodes().map(node).collect(),
     };
-    (last == b'\n').then(|| postcard::to_allocvec(&state).ok())?
+    postcard::to_allocvec(&state).ok()
 }
 
 /// The session that was kept, if it is the file's, and where to read on.
 pub(super) fn restore(state: &[u8], records: &[Record], file: &File, wanted: Wanted) -> Option<(Facts, u64)> {
     let (state, rest) = postcard::take_from_bytes::<State<&str>>(state).ok()?;
-    let State { size, hash, header, summary, reports, lines, ids, nodes } = state;
-    if wanted.text || !rest.is_empty() || look(file, size)? != (hash, b'\n') {
+    let State { size, ends, header, summary, reports, lines, ids, nodes } = state;
+    if wanted.text || !rest.is_empty() || Ends::of(file, size)? != ends {
         return None;
     }
     let mut index = Index::default();
@@ -96,19 +125,6 @@ pub(super) fn restore(state: &[u8], records: &[Record], file: &File, wanted: Wan
     (facts.index, facts.summary, facts.reports, facts.lines) = (index, summary, reports, lines);
     facts.add_records(records.to_owned());
     Some((facts, size))
-}
-
-/// A hash of both ends of the first `size` bytes of a file, and the last of these.
-fn look(file: &File, size: u64) -> Option<(u64, u8)> {
-    let mut block = Vec::new();
-    let mut hash_at = |offset, seed| {
-        block.resize(usize::try_from(BLOCK.min(size)).ok()?, 0);
-        let done = read_fully_at(file, &mut block, offset).ok()?;
-        (done == block.len()).then(|| XxHash3_64::oneshot_with_seed(seed, &block))
-    };
-    let hash = hash_at(0, size)?;
-    let hash = hash_at(size.saturating_sub(BLOCK), hash)?;
-    Some((hash, *block.last()?))
 }
 
 #[cfg(test)]
@@ -158,7 +174,8 @@ mod tests {
             for cut in cuts {
                 file.write_all(&text[written..cut]).unwrap();
                 let facts = read(&file, cut as u64, known);
-                let kept = state_of_any(&facts, &file, cut as u64).unwrap();
+                let ends = Ends::of(&file, cut as u64).unwrap();
+                let kept = state(&facts, ends, &file, cut as u64).unwrap();
                 let records = facts.into_session(Path::new(""), Stamp::default()).records;
                 // It is found again however much there is behind it.
                 known = restore(&kept, &records, &file, WANTED);
@@ -168,7 +185,7 @@ mod tests {
             file.write_all(&text[written..]).unwrap();
             let size = text.len() as u64;
             let (resumed, whole) = (read(&file, size, known), read(&file, size, None));
-            prop_assert_eq!(state_of_any(&whole, &file, size).is_some(), text.ends_with(b"\n"));
+            prop_assert_eq!(state(&whole, Ends::of(&file, size).unwrap(), &file, size).is_some(), text.ends_with(b"\n"));
             let told = |facts: Facts| format!("{:?}", facts.into_session(Path::new(""), Stamp::default()));
             prop_assert_eq!(told(resumed), told(whole));
         }

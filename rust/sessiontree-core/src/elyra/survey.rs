@@ -66,7 +66,7 @@ pub(crate) enum Surveyed {
 
 /// A session that is read in regions.
 pub(crate) struct LongSurvey {
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     file: File,
     stamp: Stamp,
     long: LongFile<Survey>,
@@ -94,7 +94,7 @@ impl LongSurvey {
     }
 }
 
-/// Reads a file in one pass, or begins to.
+/// Reads a file in one pass, or begins to, if it is longer than a region.
 ///
 /// # Errors
 ///
@@ -102,6 +102,7 @@ impl LongSurvey {
 pub(crate) fn survey(
     opened: Opened,
     path: &Path,
+    region: u64,
     keys: IdentityKeys,
     buffer: &mut Buffer,
     is_stopped: &AtomicBool,
@@ -110,8 +111,7 @@ pub(crate) fn survey(
     if !is_regular {
         return Ok(Surveyed::NoSession);
     }
-    let begun =
-        long::begin(&file, stamp.size_bytes, long::REGION, buffer, is_stopped, |header| Survey::new(header, keys));
+    let begun = long::begin(&file, stamp.size_bytes, region, buffer, is_stopped, |header| Survey::new(header, keys));
     Ok(match begun.map_err(Error::io(path))? {
         Begun::NoSession(_) => Surveyed::NoSession,
         Begun::Session(_, Rest::Read(survey)) => Surveyed::Session(Box::new(survey.finish(path, file, stamp)?)),
