@@ -8,6 +8,5 @@ def warn_unread(count: int) -> None:
     import logging  # late: hardly any listing needs it
 
     logging.getLogger("sessiontree").warning(
-        "could not be read: %d (scan() and `sessiontree check` tell what and why; what is being rewritten may read by then)",
-        count,
+        "could not be read: %d (scan() and `sessiontree check` tell what and why)", count
     )
