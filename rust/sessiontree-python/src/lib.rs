@@ -12,13 +12,7 @@ mod context;
 mod session;
 mod events;
 
-use mimalloc::MiMalloc;
 use pyo3::prelude::*;
-
-/// Threads that list thousands of files take and give back memory all the time: the system's own allocator returns it to the
-/// system in between, and a listing would spend a tenth of its time in page faults.
-#[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// The Rust core, as Python sees it.
 #[pymodule(gil_used = false)]
