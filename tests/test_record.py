@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from event_support import HEADER, VECTORS, answer, attempt, lines, said, stream, user
-from sessiontree import MessageEntry, ReadOnlyError, SessionManager
+from sessiontree import MessageEntry, ReadOnlyError, SessionManager, events
 from sessiontree.events import read_run
 from sessiontree.record import Recorder, record, replay
 from support import vector_file, vectors
@@ -295,3 +295,9 @@ def test_any_session_plays_and_is_recorded_again(folder: Path) -> None:
 
 def _plain(value: object) -> str:
     return json.dumps(value, sort_keys=True)
+
+
+def test_events_answer_to_the_names_too() -> None:
+    assert (getattr(events, "record"), getattr(events, "replay")) == (record, replay)  # noqa: B009  types know neither
+    with pytest.raises(AttributeError, match="no attribute 'recall'"):
+        getattr(events, "recall")  # noqa: B009

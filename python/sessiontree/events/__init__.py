@@ -3,6 +3,8 @@
 Rule: Elyra JSON event stream mode; docs/events.md.
 """
 
+from typing import TYPE_CHECKING
+
 from .facts import Compaction, Retry, ToolCall
 from .kinds import (
     AgentEndEvent,
@@ -74,3 +76,13 @@ __all__ = [
     "iter_events",
     "read_run",
 ]
+
+if not TYPE_CHECKING:  # to type checkers, a module with such a function has whatever name one asks for
+
+    def __getattr__(name: str) -> object:
+        """`record` and `replay` answer here, too: `sessiontree.record` has them, which joins events and sessions."""
+        if name in ("record", "replay"):
+            from importlib import import_module
+
+            return getattr(import_module("sessiontree.record"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
