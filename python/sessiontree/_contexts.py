@@ -23,7 +23,7 @@ def contexts(
     """Build the context of every session of a store, in parallel, in bounded memory.
 
     Each is that of the session's leaf, as `SessionManager.open(path).build_session_context()` has it. It is handed over
-    as one JSON text, which `SessionContext.messages` decodes when it is first asked for. What is ready waits to be taken,
+    as one JSON text, which `SessionContext.messages` decodes when first asked for. What is ready waits to be taken,
     up to 32 MB of it; then the threads wait, too.
 
     Args:
