@@ -30,7 +30,7 @@ from sessiontree._catalogue import catalogue_path
 from support import DATA, write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 CASE_51 = DATA / "cases/51-index-rewrite"
 HERE = Path(__file__).parent
@@ -470,15 +470,6 @@ def test_one_that_somebody_holds_is_not_waited_for(agent: Path, catalogue: Path)
         assert_same(agent, catalogue)
         holder.communicate()
     assert_same(agent, catalogue)
-
-
-@pytest.fixture
-def open_folder() -> Iterator[Path]:
-    """A folder that every user may look into."""
-    with tempfile.TemporaryDirectory() as name:
-        Path(name).chmod(0o755)
-        yield Path(name)
-        Path(name).chmod(0o755)  # so that it can be removed
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permissions are others there")

@@ -7,11 +7,10 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -20,9 +19,6 @@ from killed import NOT_HERE
 from met import CASES
 from scenarios import SCENARIOS
 from sessiontree import SessionManager
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TESTS = Path(__file__).parent
 KILLS = int(os.environ.get("SESSIONTREE_KILLS", "1000"))
@@ -244,15 +240,6 @@ def test_a_full_disk_leaves_files_as_they_were(tmp_path: Path) -> None:
 
 
 # No permission
-
-
-@pytest.fixture
-def open_folder() -> Iterator[Path]:
-    """A folder that every user may look into."""
-    with tempfile.TemporaryDirectory() as name:
-        Path(name).chmod(0o755)
-        yield Path(name)
-        Path(name).chmod(0o755)  # so that it can be removed
 
 
 def test_a_folder_that_may_only_be_read(open_folder: Path) -> None:
