@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,16 @@ VECTORS = sorted((DATA / "events").iterdir())
 
 
 def stream(folder: Path) -> bytes:
-    return (folder / "stream.jsonl").read_bytes()
+    """What the agent printed; where that is long, it is kept packed."""
+    packed = folder / "stream.jsonl.gz"
+    return gzip.decompress(packed.read_bytes()) if packed.exists() else (folder / "stream.jsonl").read_bytes()
+
+
+def stream_file(folder: Path, into: Path) -> Path:
+    """The same as a file in another folder."""
+    path = into / "stream.jsonl"
+    path.write_bytes(stream(folder))
+    return path
 
 
 def case(name: str) -> bytes:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cli_support import COMMAND, Home, dangerous
-from event_support import HEADER, VECTORS, answer, attempt, lines, stream, user
+from event_support import HEADER, VECTORS, answer, attempt, lines, stream, stream_file, user
 from sessiontree import SessionManager
 from sessiontree.events import read_run
 
@@ -89,9 +89,9 @@ def test_the_answer_comes_out(home: Home, file: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", VECTORS, ids=lambda folder: folder.name)
-def test_real_streams(home: Home, folder: Path) -> None:
+def test_real_streams(home: Home, folder: Path, tmp_path: Path) -> None:
     right = read_run(stream(folder))
-    done = home.run("run", folder / "stream.jsonl", "--json")
+    done = home.run("run", stream_file(folder, tmp_path), "--json")
     assert json.loads(done.stdout) == {**json.loads(json.dumps(right.to_dict())), "session_file": None}
     assert done.returncode == (0 if right.status == "ok" else 1)
 

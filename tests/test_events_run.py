@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from event_support import HEADER, VECTORS, answer, attempt, case, lines, said, stream, user
+from event_support import HEADER, VECTORS, answer, attempt, case, lines, said, stream, stream_file, user
 from sessiontree.events import Compaction, Retry, Run, iter_events, read_run
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ def update(event: dict[str, Any], **more: Any) -> dict[str, Any]:  # noqa: ANN40
 
 
 @pytest.mark.parametrize("folder", VECTORS, ids=lambda folder: folder.name)
-def test_real_runs(folder: Path) -> None:
+def test_real_runs(folder: Path, tmp_path: Path) -> None:
     right = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
-    run = read_run(folder / "stream.jsonl")
+    run = read_run(stream_file(folder, tmp_path))
     assert run.session_id == right["sessionId"]
     assert run.status == right["status"]
     assert run.final_answer == (right["finalAnswer"] if run.status == "ok" else None)
@@ -66,7 +66,7 @@ def test_real_runs(folder: Path) -> None:
 
 @pytest.mark.parametrize("folder", VECTORS, ids=lambda folder: folder.name)
 def test_a_filtered_stream_still_holds_answer_and_cost(folder: Path) -> None:
-    whole = read_run(folder / "stream.jsonl")
+    whole = read_run(stream(folder))
     for types in (("session", "message_end", "agent_end"), ("session", "agent_end")):
         run = read_run(pick(stream(folder), types))
         for fact in ("session_id", "status", "final_answer", "error_message", "usage"):
