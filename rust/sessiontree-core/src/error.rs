@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,6 +10,9 @@ use serde::{Deserialize, Serialize};
 
 /// What every fallible call of this crate gives.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// Called now and then while something takes long; what it breaks off ends with [`Error::Stopped`].
+pub type Tick<'a> = &'a mut dyn FnMut() -> ControlFlow<()>;
 
 /// Why a call ended without a result.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! JSON as `JSON.parse` takes it: every byte checked, no value built, no recursion.
 //!
-//! A [`Scanner`] walks one line. The caller steps into the objects and arrays whose shape it knows, and has everything
+//! A [`Scanner`] walks one text: a line, or a document. The caller steps into the objects and arrays whose shape it knows, and has everything
 //! else checked and passed over by [`Scanner::value`]; what it wants to keep, it keeps as a [`Span`]. Bytes from 0x80 up are
 //! let through inside strings and nowhere else: decoding them, U+FFFD for what is no UTF-8, cannot change where a string
 //! ends, so grammar and decoding are separate matters.
@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use crate::marks::{StringEnd, Text};
 
-/// A value's stretch of a line, which is never empty; `u32`, because a line ends at 512 MiB (`lines::MAX_LINE`).
+/// A value's stretch of a text, which is never empty; `u32`, because a text ends at 512 MiB (`lines::MAX_LINE`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     /// With [`ESCAPED`] in it.
@@ -30,7 +30,7 @@ impl Default for Span {
 const ESCAPED: u32 = 1 << 31;
 
 impl Span {
-    #[expect(clippy::cast_possible_truncation, reason = "a line is far shorter than 2 GiB")]
+    #[expect(clippy::cast_possible_truncation, reason = "a text is far shorter than 2 GiB")]
     fn new(start: usize, end: usize) -> Self {
         Self { start: start as u32, end: NonZeroU32::new(end as u32).unwrap_or(NonZeroU32::MIN) }
     }
@@ -41,7 +41,7 @@ impl Span {
         span
     }
 
-    /// The bytes it names of the line it was made from.
+    /// The bytes it names of the text it was made from.
     pub(crate) fn of(self, line: &[u8]) -> &[u8] {
         &line[self.range()]
     }
@@ -74,7 +74,7 @@ impl Span {
     }
 }
 
-/// Why a line is not what it should be, and at which of its bytes that shows.
+/// Why a text is not what it should be, and at which of its bytes that shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Flaw {
     pub(crate) at: usize,
@@ -85,7 +85,10 @@ pub(crate) struct Flaw {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Faulty;
 
-/// What kind of container each level of nesting is, a bit a level: a line may be nested as deep as it is long.
+/// Any whole number of so many digits fits into 64 bits, signed or not.
+const SURE_DIGITS: usize = 18;
+
+/// What kind of container each level of nesting is, a bit a level: a text may be nested as deep as it is long.
 #[derive(Debug, Default)]
 pub(crate) struct Nesting {
     depth: usize,
@@ -122,7 +125,7 @@ impl Nesting {
     }
 }
 
-/// A walk over one line.
+/// A walk over one text.
 #[derive(Debug)]
 pub(crate) struct Scanner<'a> {
     text: Text<'a>,
@@ -131,18 +134,33 @@ pub(crate) struct Scanner<'a> {
     nesting: &'a mut Nesting,
     flaw: Option<Flaw>,
     has_surrogates: bool,
+    has_long_numbers: bool,
     not_utf8: Option<usize>,
 }
 
 impl<'a> Scanner<'a> {
     pub(crate) fn new(text: Text<'a>, nesting: &'a mut Nesting) -> Self {
         nesting.clear();
-        Self { text, bytes: text.bytes(), at: 0, nesting, flaw: None, has_surrogates: false, not_utf8: None }
+        Self {
+            text,
+            bytes: text.bytes(),
+            at: 0,
+            nesting,
+            flaw: None,
+            has_surrogates: false,
+            has_long_numbers: false,
+            not_utf8: None,
+        }
     }
 
     /// Whether a string that was passed escapes a surrogate, be it half of a pair.
     pub(crate) fn has_surrogates(&self) -> bool {
         self.has_surrogates
+    }
+
+    /// Whether a number that was passed has more digits than 64 bits are sure to hold.
+    pub(crate) fn has_long_numbers(&self) -> bool {
+        self.has_long_numbers
     }
 
     /// Where the strings that were passed are no UTF-8 for the first time.
@@ -160,9 +178,9 @@ impl<'a> Scanner<'a> {
         self.bytes.get(self.at).copied()
     }
 
-    /// Passes white space. An LF is none: it would have ended the line.
+    /// Passes white space.
     pub(crate) fn space(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\r')) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
             self.at += 1;
         }
     }
@@ -389,6 +407,7 @@ impl<'a> Scanner<'a> {
     fn digits(&mut self) -> Result<(), Faulty> {
         let run = self.bytes[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         self.at += run;
+        self.has_long_numbers |= run > SURE_DIGITS;
         if run == 0 { Err(self.complain("expected a digit")) } else { Ok(()) }
     }
 
@@ -509,7 +528,8 @@ mod tests {
 
     #[test]
     fn takes_what_json_parse_takes() {
-        for good in ["{}", "[]", " [1 , -0.5e+9,\t\"\\ud83d\"]\r", "-0", "1e400", "{\"a\":{\"b\":[null,true,false]}}"] {
+        for good in ["{}", "[]", " [1 , -0.5e+9,\t\"\\ud83d\"]\r\n", "-0", "1e400", "{\"a\":{\"b\":[null,true,false]}}"]
+        {
             assert_eq!(check(good.as_bytes()), Ok(()), "{good}");
         }
         assert_eq!(check(b"\"caf\xe9 \xff\""), Ok(()));

@@ -12,6 +12,8 @@ mod usage;
 mod message;
 mod context;
 mod info;
+mod files;
+mod write;
 mod catalogue;
 mod workers;
 mod crew;
@@ -26,10 +28,10 @@ pub use context::Model;
 pub use contexts::{Contexts, SessionContext, contexts};
 pub use elyra::store::Source;
 pub use elyra::{
-    Context, FoundHeader, Header, Kind, NewSession, NodeLabel, OpenOptions, OpenSession, SessionEntry, Tick, TreeView,
+    Context, FoundHeader, Header, Kind, NewSession, NodeLabel, OpenOptions, OpenSession, SessionEntry, TreeView,
     find_headers, fork, read_text,
 };
-pub use error::{Damage, DamageKind, Error, Place, Result, words};
+pub use error::{Damage, DamageKind, Error, Place, Result, Tick, words};
 pub use events::{EventReader, Spent, spent};
 pub use info::{SessionInfo, Stamp};
 pub use scan::{Options, Progress, Scan, scan};

@@ -1,15 +1,16 @@
-//! Bytes to numbered lines, in bounded memory.
+//! Bytes to numbered lines, in bounded memory; or to one text, where a file is none of lines.
 //!
 //! A file is read in blocks into one buffer, which grows only to hold a line that is longer than it, and marked there. LF
 //! alone ends a line: U+2028 and its kin may stand inside a JSON string, so a general line splitter would cut an entry in two.
 
 use std::io::{self, Read};
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::Place;
 use crate::marks::{self, Marker, Marks, Text, find_lf};
 
-/// The longest line that is read, in bytes. A longer one is passed over as it streams by.
+/// The longest line that is read, in bytes, and the longest text. A longer line is passed over as it streams by.
 pub(crate) const MAX_LINE: usize = 512 << 20;
 
 /// How much is read at once, and what the buffer holds at first: large enough that system calls do not count, small
@@ -46,6 +47,46 @@ pub(crate) struct Buffer {
     marks: Vec<Marks>,
 }
 
+impl Buffer {
+    /// Reads a source to its end, for a text that is not made of lines; None if it is longer than [`MAX_LINE`], or nobody
+    /// waits for it any more.
+    pub(crate) fn read_whole(
+        &mut self,
+        mut source: impl Read,
+        is_stopped: &AtomicBool,
+    ) -> io::Result<Option<Text<'_>>> {
+        self.reset();
+        let (mut marker, mut end) = (Marker::default(), 0);
+        loop {
+            if end == self.bytes.len() {
+                self.bytes.resize(end * 2, 0);
+            }
+            let until = self.bytes.len().min(end + BLOCK);
+            let count = match source.read(&mut self.bytes[end..until]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                count => count?,
+            };
+            end += count;
+            if end > MAX_LINE || is_stopped.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            if count == 0 {
+                return Ok(Some(Text::new(&self.bytes, &self.marks, 0..end)));
+            }
+            marker.mark(&self.bytes[..end], &mut self.marks);
+        }
+    }
+
+    /// What one long text took is not kept for all that come after it.
+    fn reset(&mut self) {
+        self.bytes.truncate(BLOCK);
+        self.bytes.shrink_to_fit();
+        self.bytes.resize(BLOCK, 0);
+        self.marks.truncate(BLOCK / marks::BLOCK);
+        self.marks.shrink_to_fit();
+    }
+}
+
 /// The lines of one source.
 pub(crate) struct Lines<'b, R> {
     source: R,
@@ -70,12 +111,7 @@ impl<'b, R: Read> Lines<'b, R> {
 
     /// The lines of a source whose first stands at `place` in its file.
     pub(crate) fn from(source: R, buffer: &'b mut Buffer, place: Place) -> Self {
-        // What one long line took is not kept for all the files after it.
-        buffer.bytes.truncate(BLOCK);
-        buffer.bytes.shrink_to_fit();
-        buffer.bytes.resize(BLOCK, 0);
-        buffer.marks.truncate(BLOCK / marks::BLOCK);
-        buffer.marks.shrink_to_fit();
+        buffer.reset();
         let Buffer { bytes, marks } = buffer;
         let marker = Marker::default();
         Self { source, bytes, marks, marker, max_line: MAX_LINE, start: 0, end: 0, place, ended: false }

@@ -69,24 +69,30 @@ impl Message {
     }
 
     /// Calls `each` with the pieces that make up the text.
-    pub(crate) fn for_pieces(&self, line: Text<'_>, nesting: &mut Nesting, mut each: impl FnMut(&str)) {
-        let Some(content) = self.content.map(|span| line.part(span.range())) else { return };
-        if is_string(content.bytes()) {
-            for_pieces(content.bytes(), each);
-            return;
+    pub(crate) fn for_pieces(&self, line: Text<'_>, nesting: &mut Nesting, each: impl FnMut(&str)) {
+        if let Some(content) = self.content {
+            for_text_pieces(line.part(content.range()), nesting, each);
         }
-        let mut is_first = true;
-        let walked = Scanner::new(content, nesting).array(|scanner| {
-            if let Some(words) = text_block(scanner, content.bytes())? {
-                if !std::mem::take(&mut is_first) {
-                    each(" ");
-                }
-                for_pieces(words.of(content.bytes()), &mut each);
-            }
-            Ok(())
-        });
-        debug_assert!(walked.is_ok(), "the line was scanned before");
     }
+}
+
+/// Calls `each` with the pieces of the text of a content, a checked string or list.
+pub(crate) fn for_text_pieces(content: Text<'_>, nesting: &mut Nesting, mut each: impl FnMut(&str)) {
+    if is_string(content.bytes()) {
+        for_pieces(content.bytes(), each);
+        return;
+    }
+    let mut is_first = true;
+    let walked = Scanner::new(content, nesting).array(|scanner| {
+        if let Some(words) = text_block(scanner, content.bytes())? {
+            if !std::mem::take(&mut is_first) {
+                each(" ");
+            }
+            for_pieces(words.of(content.bytes()), &mut each);
+        }
+        Ok(())
+    });
+    debug_assert!(walked.is_ok(), "it was scanned before");
 }
 
 /// The text of the block ahead; None if it is no text block.

@@ -9,16 +9,16 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::digest::{Digest, Flags};
-use super::load::{Tick, load_more};
-use super::section::read_fully_at;
+use super::load::load_more;
 use super::session::{Home, Session};
 use super::source::{Compared, FileSource, Known, Source, lock};
-use super::write::{self, Draft};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Result, Tick};
+use crate::files::read_fully_at;
 use crate::info::Stamp;
 use crate::lines::MAX_LINE;
 use crate::rewrite::quoted;
 use crate::timestamp;
+use crate::write::{self, Draft};
 
 /// What a branch summary is from when there was no leaf.
 const NO_LEAF: &str = "root";

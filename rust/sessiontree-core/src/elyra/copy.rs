@@ -10,15 +10,14 @@ use std::path::Path;
 use super::entries::Label;
 use super::entry::Kind;
 use super::index::Number;
-use super::load::Tick;
 use super::new::NewSession;
-use super::section::read_fully_at;
 use super::session::{Home, OpenOptions, Session};
 use super::source::{Compared, Source};
-use super::write::{self, Draft, Locked};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Tick};
+use crate::files::read_fully_at;
 use crate::json::{is_string, text};
 use crate::rewrite::{Change, changed, find, quoted};
+use crate::write::{self, Draft, Locked};
 
 /// How much is copied at a time.
 const BLOCK: usize = 1 << 20;

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
@@ -15,8 +15,8 @@ use super::header::Header;
 use super::intake::Intake;
 use super::long::{Begun, Build, LongFile, REGION, Rest, begin};
 use super::reader::{Batch, Gather, Head, read_head};
-use super::section::Section;
-use crate::error::{Place, Reports};
+use crate::error::{Place, Reports, Tick};
+use crate::files::Section;
 use crate::lines::{Buffer, Lines};
 use crate::workers::{self, Permit};
 
@@ -88,9 +88,6 @@ impl From<io::Error> for Failure {
         Self::Io(error)
     }
 }
-
-/// Called now and then while something takes long; what it breaks off ends with an error.
-pub type Tick<'a> = &'a mut dyn FnMut() -> ControlFlow<()>;
 
 /// Reads the first `size` bytes of a file, on at most `threads` threads.
 pub(super) fn load(file: &File, size: u64, threads: Option<usize>, tick: Tick<'_>) -> Result<Loaded, Failure> {

@@ -15,8 +15,8 @@ use std::time::Duration;
 use super::header::Header;
 use super::migrate::is_linear;
 use super::reader::{Batch, Gather, Head, read_head};
-use super::section::Section;
 use crate::error::{Place, Reports};
+use crate::files::Section;
 use crate::lines::{Buffer, Lines};
 
 /// How much of a file a thread reads at a time. What stands in the buffer beyond is read twice, so it must be a small part.

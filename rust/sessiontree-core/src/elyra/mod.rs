@@ -8,7 +8,6 @@ mod header;
 mod tree;
 mod tally;
 mod reader;
-mod section;
 mod long;
 mod stretch;
 mod facts;
@@ -25,20 +24,18 @@ mod context;
 mod session_entry;
 mod view;
 mod new;
-mod write;
 mod session;
 mod append;
 mod copy;
 pub(crate) mod store;
 mod made_up;
 
-use std::fs::File;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use crate::error::{Error, Result};
-use crate::info::{Listed, SessionInfo, Stamp};
+use crate::error::{Error, Result, Tick};
+use crate::files::{open, read_again};
+use crate::info::{SessionInfo, Stamp};
 use crate::lines::Buffer;
 use crate::usage::IdentityKeys;
 pub use context::Context;
@@ -48,7 +45,6 @@ pub use entry::Kind;
 use facts::Facts;
 pub use header::Header;
 pub(crate) use listing::{LongSession, Opened, Reading, Session, Wanted};
-pub use load::Tick;
 pub use new::NewSession;
 pub use session::{OpenOptions, Session as OpenSession};
 pub use session_entry::SessionEntry;
@@ -75,30 +71,6 @@ pub fn read_text(info: &SessionInfo) -> Result<String> {
             Begun::Session(_, Rest::Long(_)) | Begun::NoSession(_) => None,
         })
     })
-}
-
-/// Has `read` read a session that was listed before; it gives None where that is none any more.
-///
-/// # Errors
-///
-/// [`Error::Conflict`] where the file is not the one that was listed, [`Error::Io`] where it cannot be read.
-fn read_again<T>(listed: &Listed, read: impl FnOnce(&File) -> io::Result<Option<T>>) -> Result<T> {
-    let path = &listed.path;
-    let conflict = |reason: &str| Error::Conflict { path: path.clone(), reason: reason.to_owned() };
-    let file = match open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(conflict("the file has gone")),
-        Err(error) => return Err(Error::io(path)(error)),
-    };
-    let io = |error| Error::io(path)(error);
-    let changed = || Ok(!Stamp::of(&file.metadata().map_err(io)?).is_unwritten_since(&listed.stamp));
-    if changed()? {
-        return Err(conflict("the file has changed since it was listed"));
-    }
-    match read(&file).map_err(io)? {
-        Some(found) if !changed()? => Ok(found),
-        _ => Err(conflict("the file changed while it was read")),
-    }
 }
 
 /// A session file of which only the header was read.
@@ -130,13 +102,4 @@ pub fn find_headers(sources: &[store::Source], tick: Tick<'_>) -> Result<Vec<Fou
         }
     }
     Ok(found)
-}
-
-/// Opens a file for reading. A named pipe that took its place since it was looked at must not hold us up.
-fn open(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.read(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
-    options.open(path)
 }

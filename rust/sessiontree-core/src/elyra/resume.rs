@@ -14,8 +14,8 @@ use super::facts::{Facts, Summary};
 use super::header::Header;
 use super::index::Index;
 use super::migrate::is_linear;
-use super::section::read_fully_at;
 use crate::error::{Place, Reports};
+use crate::files::read_fully_at;
 use crate::info::ns_since_1970;
 use crate::usage::Record;
 

@@ -9,7 +9,7 @@ use super::context::{self, Context};
 use super::copy::migrate_file;
 use super::header::Header;
 use super::index::Number;
-use super::load::{Body, Failure, Loaded, Tick, load};
+use super::load::{Body, Failure, Loaded, load};
 use super::migrate::{CURRENT, is_linear, is_old, migrated_header};
 use super::new::{NewHeader, NewSession};
 use super::session_entry::SessionEntry;
@@ -17,7 +17,7 @@ use super::source::{FileSource, Known, Source};
 use super::spending::Spending;
 use super::tree::{Children, Tree};
 use super::view::TreeView;
-use crate::error::{Damage, Error, Result};
+use crate::error::{Damage, Error, Result, Tick};
 use crate::info::Stamp;
 use crate::rewrite::clean;
 use crate::usage::Usage;
@@ -81,7 +81,7 @@ impl Session {
             let new = NewSession { cwd: cwd.to_owned(), ..NewSession::default() };
             Ok(Self::begin(new.header(CURRENT)?, home, options))
         };
-        match super::open(&path) {
+        match crate::files::open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound && !options.read_only => new(Home::Ahead(path)),
             Err(error) => Err(Error::io(&path)(error)),
             Ok(file) => {
@@ -118,7 +118,7 @@ impl Session {
     /// Reads the session of a file that is there.
     pub(super) fn read(path: PathBuf, options: OpenOptions, tick: Tick<'_>) -> Result<Self> {
         let io = |error| Error::io(&path)(error);
-        let file = super::open(&path).map_err(io)?;
+        let file = crate::files::open(&path).map_err(io)?;
         let metadata = file.metadata().map_err(io)?;
         let no_session =
             |reason: &str| Error::NoSession { path: path.clone(), reason: format!("no session: {reason}") };

@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use super::digest::Row;
-use super::section::read_fully_at;
 use crate::error::{Error, Result};
+use crate::files::read_fully_at;
 use crate::info::Stamp;
 
 /// How much of the end of what is known of a file is kept, to tell whether it is still what was read.

@@ -7,10 +7,9 @@ use super::entry::{Entry, Kind};
 use super::header::Header;
 use super::intake::{Intake, id, time};
 use super::migrate::{DerivedIds, is_linear, is_old};
-use super::read_again;
 use super::reader::{Gather, read_head};
-use super::section::Section;
 use crate::error::Result;
+use crate::files::{Section, read_again};
 use crate::info::Listed;
 use crate::lines::{Buffer, Lines};
 

@@ -13,8 +13,7 @@ use std::time::{Duration, Instant};
 
 use uuid::Uuid;
 
-use super::load::Tick;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Tick};
 use crate::info::Stamp;
 
 /// How long to wait before a lock is tried again; an append holds it for some microseconds.
@@ -25,10 +24,10 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// A file to append to, which other processes of ours must wait for.
 #[derive(Debug)]
-pub(super) struct Locked(File);
+pub(crate) struct Locked(File);
 
 impl Locked {
-    pub(super) fn file(&self) -> &File {
+    pub(crate) fn file(&self) -> &File {
         &self.0
     }
 }
@@ -45,7 +44,7 @@ impl Drop for Locked {
 /// # Errors
 ///
 /// [`Error::Io`] where it cannot be opened, [`Error::Stopped`] when `tick` breaks off the waiting.
-pub(super) fn open_locked(path: &Path, tick: Tick<'_>) -> Result<Locked> {
+pub(crate) fn open_locked(path: &Path, tick: Tick<'_>) -> Result<Locked> {
     let file = File::options().read(true).append(true).open(path).map_err(Error::io(path))?;
     let mut last_tick = Instant::now();
     loop {
@@ -66,13 +65,13 @@ pub(super) fn open_locked(path: &Path, tick: Tick<'_>) -> Result<Locked> {
 }
 
 /// Whether the path still names the file that was opened: while one waits for a lock, another may have taken its place.
-pub(super) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     let (one, other) = (Stamp::of(&file.metadata()?), Stamp::of(&fs::metadata(path)?));
     Ok((one.device, one.inode) == (other.device, other.inode))
 }
 
 /// Appends bytes to a file of `size` bytes: all of them, or none.
-pub(super) fn append(file: &File, size: u64, bytes: &[u8], fsync: bool) -> io::Result<()> {
+pub(crate) fn append(file: &File, size: u64, bytes: &[u8], fsync: bool) -> io::Result<()> {
     let mut written = 0;
     let result = write_counted(file, bytes, &mut written).and_then(|()| if fsync { file.sync_data() } else { Ok(()) });
     if result.is_err() && written > 0 {
@@ -105,14 +104,14 @@ fn take_back(mut file: &File, size: u64, written: u64) {
 
 /// A file that is being written, and gone again unless it gets its name.
 #[derive(Debug)]
-pub(super) struct Draft {
+pub(crate) struct Draft {
     path: PathBuf,
     file: Arc<File>,
 }
 
 impl Draft {
     /// Begins a new file, in the folder where it is to be, which is made if need be.
-    pub(super) fn of_new(target: &Path) -> Result<Self> {
+    pub(crate) fn of_new(target: &Path) -> Result<Self> {
         if let Some(folder) = target.parent() {
             fs::create_dir_all(folder).map_err(Error::io(folder))?;
         }
@@ -120,7 +119,7 @@ impl Draft {
     }
 
     /// Begins a file that is to take the place of another one, and shows nobody what that one may hide.
-    pub(super) fn of_replacement(target: &Path) -> Result<Self> {
+    pub(crate) fn of_replacement(target: &Path) -> Result<Self> {
         #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
         let mut options = File::options();
         #[cfg(unix)]
@@ -135,7 +134,7 @@ impl Draft {
         Ok(Self { path, file: Arc::new(file) })
     }
 
-    pub(super) fn file(&self) -> &File {
+    pub(crate) fn file(&self) -> &File {
         &self.file
     }
 
@@ -144,7 +143,7 @@ impl Draft {
     /// # Errors
     ///
     /// [`Error::NameTaken`] if something has it.
-    pub(super) fn create(self, target: &Path, fsync: bool) -> Result<Arc<File>> {
+    pub(crate) fn create(self, target: &Path, fsync: bool) -> Result<Arc<File>> {
         let io = |error| Error::io(target)(error);
         if fsync {
             self.file.sync_all().map_err(io)?;
@@ -182,7 +181,7 @@ impl Draft {
     /// Puts the file in the place of another one, synced, with that one's permissions and, if we may, owner.
     ///
     /// `last_look` is called just before, and may think better of it.
-    pub(super) fn replace(self, target: &Path, last_look: impl FnOnce() -> Result<()>) -> Result<Arc<File>> {
+    pub(crate) fn replace(self, target: &Path, last_look: impl FnOnce() -> Result<()>) -> Result<Arc<File>> {
         let io = |error| Error::io(target)(error);
         let metadata = fs::metadata(target).map_err(io)?;
         #[cfg(unix)]
