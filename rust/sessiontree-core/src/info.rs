@@ -63,6 +63,35 @@ pub(crate) fn ns_since_1970(time: SystemTime) -> i64 {
     }
 }
 
+/// Whose way of keeping sessions a file follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Format {
+    /// A tree in JSONL: Elyra's, and pi's.
+    #[default]
+    Elyra,
+    /// One JSON document.
+    Replio,
+}
+
+impl Format {
+    const ALL: [Self; 2] = [Self::Elyra, Self::Replio];
+
+    /// The name under which callers know it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Elyra => "elyra",
+            Self::Replio => "replio",
+        }
+    }
+
+    /// The format of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+}
+
 /// One session, as a listing shows it. Times are Unix milliseconds within the years 1 to 9999.
 ///
 /// Where it is kept, it is kept with its file: path and stamp are known there.
@@ -70,6 +99,7 @@ pub(crate) fn ns_since_1970(time: SystemTime) -> i64 {
 pub struct SessionInfo {
     #[serde(skip)]
     pub path: PathBuf,
+    pub format: Format,
     pub id: String,
     /// Empty when the header has none.
     pub cwd: String,
@@ -101,6 +131,7 @@ pub struct SessionInfo {
 #[derive(Clone, Debug)]
 pub(crate) struct Listed {
     pub(crate) path: PathBuf,
+    pub(crate) format: Format,
     /// How many bytes were read.
     pub(crate) size_bytes: u64,
     pub(crate) stamp: Stamp,
@@ -108,6 +139,6 @@ pub(crate) struct Listed {
 
 impl From<&SessionInfo> for Listed {
     fn from(info: &SessionInfo) -> Self {
-        Self { path: info.path.clone(), size_bytes: info.size_bytes, stamp: info.stamp }
+        Self { path: info.path.clone(), format: info.format, size_bytes: info.size_bytes, stamp: info.stamp }
     }
 }

@@ -178,6 +178,16 @@ impl<'a> Scanner<'a> {
         self.bytes.get(self.at).copied()
     }
 
+    /// Where the byte ahead stands.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Passes so many bytes, whatever they are.
+    pub(crate) fn skip(&mut self, count: usize) {
+        self.at += count;
+    }
+
     /// Passes white space.
     pub(crate) fn space(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {

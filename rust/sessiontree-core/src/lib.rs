@@ -18,6 +18,7 @@ mod catalogue;
 mod workers;
 mod crew;
 mod elyra;
+mod replio;
 mod events;
 mod known;
 mod scan;
@@ -33,7 +34,7 @@ pub use elyra::{
 };
 pub use error::{Damage, DamageKind, Error, Place, Result, Tick, words};
 pub use events::{EventReader, Spent, spent};
-pub use info::{SessionInfo, Stamp};
+pub use info::{Format, SessionInfo, Stamp};
 pub use scan::{Options, Progress, Scan, scan};
 pub use tables::Table;
 pub use timestamp::format as format_time;

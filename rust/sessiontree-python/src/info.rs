@@ -44,7 +44,13 @@ impl SessionInfo {
         &self.row.path
     }
 
-    /// The id in the header.
+    /// Whose format the file has: `elyra` (pi's too) or `replio`.
+    #[getter]
+    fn format(&self) -> &'static str {
+        self.row.format.name()
+    }
+
+    /// The id in the header; of a Replio session, its name.
     #[getter]
     fn id(&self) -> &str {
         &self.row.id
@@ -157,6 +163,7 @@ impl SessionInfo {
         row.set_item("cwd", self.cwd())?;
         row.set_item("name", self.name())?;
         row.set_item("parent_session_path", self.row.parent_session.as_deref())?;
+        row.set_item("format", self.format())?;
         row.set_item("created", self.row.created_ms.map(core::format_time))?;
         row.set_item("modified", core::format_time(self.row.modified_ms))?;
         row.set_item("message_count", self.message_count())?;
@@ -199,6 +206,7 @@ impl SessionInfo {
 fn shown(row: &core::SessionInfo) -> impl PartialEq + '_ {
     let core::SessionInfo {
         path,
+        format,
         id,
         cwd,
         name,
@@ -219,7 +227,7 @@ fn shown(row: &core::SessionInfo) -> impl PartialEq + '_ {
     } = row;
     let texts = (path, id, cwd, name, parent_session, first_message, leaf_id);
     let numbers = (created_ms, modified_ms, message_count, size_bytes, entry_count, tip_count, damage_count, version);
-    (texts, numbers, usage)
+    (format, texts, numbers, usage)
 }
 
 /// What a pickled `SessionInfo` is made of.
@@ -227,6 +235,7 @@ fn shown(row: &core::SessionInfo) -> impl PartialEq + '_ {
 #[pyo3(from_item_all)]
 pub(crate) struct State {
     path: PathBuf,
+    format: String,
     id: String,
     cwd: String,
     name: Option<String>,
@@ -253,6 +262,7 @@ impl From<&core::SessionInfo> for State {
         let stamp = row.stamp;
         Self {
             path: row.path,
+            format: row.format.name().to_owned(),
             id: row.id,
             cwd: row.cwd,
             name: row.name,
@@ -286,6 +296,7 @@ impl From<State> for core::SessionInfo {
         let (device, inode, size_bytes, modified_ns, changed_ns) = state.stamp;
         Self {
             path: state.path,
+            format: core::Format::named(&state.format).unwrap_or_default(),
             id: state.id,
             cwd: state.cwd,
             name: state.name,

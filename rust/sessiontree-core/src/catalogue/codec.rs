@@ -117,6 +117,7 @@ mod tests {
     use proptest::prelude::*;
     use std::path::PathBuf;
 
+    use crate::info::Format;
     use crate::usage::Usage;
 
     fn tokens() -> impl Strategy<Value = Tokens> {
@@ -135,7 +136,7 @@ mod tests {
             SessionInfo {
                 path: PathBuf::new(), id, cwd, name, parent_session, created_ms, modified_ms, message_count, first_message,
                 all_messages_text: None, size_bytes, entry_count, leaf_id, tip_count, usage: Usage { total, by_model },
-                damage_count, version, stamp: Stamp::default(),
+                damage_count, version, stamp: Stamp::default(), format: Format::Replio,
             }
         }
     }

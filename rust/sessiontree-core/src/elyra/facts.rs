@@ -13,7 +13,7 @@ use super::stretch::{Name, Stretch, append_text};
 use super::tally::Tally;
 use super::tree::Tree;
 use crate::error::{Place, Reports};
-use crate::info::{NO_MESSAGES, SessionInfo, Stamp};
+use crate::info::{Format, NO_MESSAGES, SessionInfo, Stamp};
 use crate::usage::{IdentityKeys, Record};
 
 /// What is kept of a session, as far as it has been read.
@@ -76,6 +76,7 @@ impl Facts {
         let Summary { entry_count, message_count, name, first_message, activity } = self.summary;
         let tip_count = Tree::of(&self.index).report(&self.index, &mut self.reports);
         let info = SessionInfo {
+            format: Format::Elyra,
             path: path.to_owned(),
             id: self.header.id,
             cwd: self.header.cwd,

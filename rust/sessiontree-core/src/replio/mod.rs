@@ -1,0 +1,27 @@
+//! Replio's sessions: one JSON document each.
+
+mod names;
+mod message;
+mod log;
+mod document;
+mod turns;
+mod facts;
+mod listing;
+
+use std::borrow::Cow;
+
+use crate::json::{is_string, text};
+use crate::timestamp;
+
+/// A time as Replio and its users write it, in Unix milliseconds: a blank may stand for the `T`, and without a zone it is UTC.
+fn time(text: &str) -> Option<i64> {
+    match text.as_bytes().get(10) {
+        Some(b' ') => timestamp::parse(&format!("{}T{}", &text[..10], &text[11..])),
+        _ => timestamp::parse(text),
+    }
+}
+
+/// A value as text: what a string says, and any other as the JSON that it is.
+fn shown(raw: &[u8]) -> Cow<'_, str> {
+    if is_string(raw) { text(raw) } else { String::from_utf8_lossy(raw) }
+}

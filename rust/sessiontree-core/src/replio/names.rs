@@ -1,0 +1,91 @@
+//! Names of sessions, which are names of files.
+
+use std::path::Path;
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
+
+/// What session files end in.
+const SUFFIX: &str = ".json";
+
+/// How many bytes the name of a file may have.
+const LONGEST_FILE_NAME: usize = 255;
+
+/// How much of a first message becomes a slug, and how much of a parent's name stands in its child's: in code points.
+const SLUG_FROM: usize = 40;
+const PARENT_LENGTH: usize = 64;
+
+/// The name of the session that a file holds.
+pub(super) fn of_file(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.strip_suffix(SUFFIX).unwrap_or(&name).to_owned()
+}
+
+/// The file name of a session.
+///
+/// # Errors
+///
+/// What a name must not be: no file is named so, or it would lie elsewhere.
+pub fn file_name(name: &str) -> Result<String, &'static str> {
+    if name.is_empty() {
+        return Err("it is empty");
+    }
+    if name.starts_with('.') {
+        return Err("it begins with a dot");
+    }
+    if name.chars().any(|character| matches!(character, '/' | '\\') || character.is_control()) {
+        return Err("it has a slash, a backslash or a control character in it");
+    }
+    if name.len() + SUFFIX.len() > LONGEST_FILE_NAME {
+        return Err("it is too long for the name of a file");
+    }
+    Ok(format!("{name}{SUFFIX}"))
+}
+
+/// A text as the last part of a name: its first words, in `[a-z0-9_-]*`; empty if nothing of it can stand there.
+///
+/// A text of more than 40 characters is cut at the last blank among them, or behind them. Then it is normalised to NFKD, and
+/// all is dropped but ASCII letters, digits, `-`, `_` and blanks, which become `_`.
+#[must_use]
+pub fn slug(text: &str) -> String {
+    let cut = match text.char_indices().nth(SLUG_FROM) {
+        None => text,
+        Some((end, _)) => {
+            let end = text[..end].rfind(' ').filter(|&blank| blank > 0).unwrap_or(end);
+            &text[..end]
+        }
+    };
+    let is_kept = |character: &char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | ' ');
+    let kept: String = cut.nfkd().filter(is_kept).collect();
+    kept.trim_matches(' ').replace(' ', "_").to_ascii_lowercase()
+}
+
+/// The name of a session that began at `stamp`, of what its first message was about.
+#[must_use]
+pub fn of_session(stamp: &str, slug: &str) -> String {
+    if slug.is_empty() { format!("ses_{stamp}") } else { format!("ses_{stamp}_{slug}") }
+}
+
+/// The name of a job's run.
+#[must_use]
+pub fn of_job(stamp: &str, job: &str) -> String {
+    let is_kept = |character: &char| is_alphanumeric(*character) || matches!(character, '-' | '_' | ' ');
+    let kept: String = job.chars().filter(is_kept).collect();
+    let kept = kept.trim_matches(' ').replace(' ', "_");
+    format!("job_{stamp}_{}", if kept.is_empty() { "job" } else { &kept })
+}
+
+/// The name of a session that another one, `parent`, began.
+#[must_use]
+pub fn of_child(stamp: &str, parent: &str) -> String {
+    let is_edge = |character: char| matches!(character, '-' | '_' | '.');
+    let kept: String = parent.chars().filter(|&character| is_alphanumeric(character) || is_edge(character)).collect();
+    let kept = kept.trim_matches(is_edge);
+    let start = kept.char_indices().rev().nth(PARENT_LENGTH - 1).map_or(0, |(at, _)| at);
+    format!("sub_{stamp}_{}", if kept.is_empty() { "parent" } else { &kept[start..] })
+}
+
+/// Whether it is a letter or a number, of any script. (`char::is_alphanumeric` takes some marks and circled letters, too.)
+fn is_alphanumeric(character: char) -> bool {
+    matches!(character.general_category_group(), GeneralCategoryGroup::Letter | GeneralCategoryGroup::Number)
+}
