@@ -19,10 +19,16 @@ _LITERALS = {"t": ("true", True), "f": ("false", False), "n": ("null", None)}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _INTEGERS = range(-(2**63), 2**64)
 _LONGEST_INTEGER = 20
+_MOST_DIGITS = 4300
+"""How many digits of a whole number Python reads and writes by itself: the time grows with their square."""
 
 
-def decode(text: str) -> Any:  # noqa: ANN401
+def decode(text: str, *, exact: bool = False) -> Any:  # noqa: ANN401
     """Decode JSON; half a surrogate pair becomes U+FFFD.
+
+    Args:
+        text: The JSON.
+        exact: Whole numbers are, however long; otherwise those beyond 64 bits are doubles.
 
     Raises:
         ValueError: It is no JSON.
@@ -41,7 +47,7 @@ def decode(text: str) -> Any:  # noqa: ANN401
         value: Any = opened
         at = _skip(text, at + 1) if opened is not None else at
         if opened is None:
-            value, at = _scalar(text, at)
+            value, at = _scalar(text, at, exact=exact)
         _put(stack[-1], keys, value)
         if opened is not None and text[at : at + 1] != ("}" if mark == "{" else "]"):
             stack.append(opened)
@@ -87,7 +93,7 @@ def _key(text: str, at: int, keys: list[str]) -> int:
     return _skip(text, at + 1)
 
 
-def _scalar(text: str, at: int) -> tuple[Any, int]:
+def _scalar(text: str, at: int, *, exact: bool) -> tuple[Any, int]:
     mark = text[at : at + 1]
     if mark == '"':
         return _string(text, at)
@@ -96,7 +102,7 @@ def _scalar(text: str, at: int) -> tuple[Any, int]:
         if text.startswith(word, at):
             return value, at + len(word)
     elif found := _NUMBER.match(text, at):
-        return _number(found), found.end()
+        return _number(found, exact=exact), found.end()
     raise _flaw("expected a value", at)
 
 
@@ -108,10 +114,13 @@ def _string(text: str, at: int) -> tuple[str, int]:
     return _SURROGATE.sub("\ufffd", json.loads(found.group())), found.end()
 
 
-def _number(found: re.Match[str]) -> float:
+def _number(found: re.Match[str], *, exact: bool) -> float:
     text = found.group()
-    if found[1] is None and found[2] is None and len(text) <= _LONGEST_INTEGER and (whole := int(text)) in _INTEGERS:
-        return whole
+    if found[1] is None and found[2] is None:
+        if exact and len(text) <= _MOST_DIGITS:
+            return int(text)
+        if len(text) <= _LONGEST_INTEGER and (whole := int(text)) in _INTEGERS:
+            return whole
     return float(text)
 
 
@@ -124,22 +133,29 @@ def _flaw(what: str, at: int) -> ValueError:
     return ValueError(f"{what} (column {at + 1})")
 
 
+def _quoted_exactly(text: str) -> str:
+    if found := _SURROGATE.search(text):
+        raise ValueError(f"half a surrogate pair, U+{ord(found.group()):04X}: expected text")
+    return encode_basestring(text)
+
+
 def _quoted(text: str) -> str:
     return encode_basestring_ascii(text) if _SURROGATE.search(text) else encode_basestring(text)
 
 
-def encode(value: object, *, escaped: bool = False) -> str:
+def encode(value: object, *, escaped: bool = False, exact: bool = False) -> str:
     """Encode plain JSON values.
 
     Args:
         value: Dicts with text keys, lists, tuples, texts, numbers, booleans, None.
         escaped: Escape all that is not ASCII; otherwise only half a surrogate pair is.
+        exact: Refuse what no reader would get back as it is; otherwise infinite numbers and NaN become null.
 
     Raises:
         TypeError: It is anything else.
-        ValueError: It holds itself.
+        ValueError: It holds itself; or, with `exact`, a number that is not finite, or half a surrogate pair.
     """
-    quoted = encode_basestring_ascii if escaped else _quoted
+    quoted = encode_basestring_ascii if escaped else _quoted_exactly if exact else _quoted
     parts: list[str] = []
     stack: list[tuple[Iterator[tuple[object, object, bool]], int, str]] = []
     within: set[int] = set()
@@ -153,7 +169,7 @@ def encode(value: object, *, escaped: bool = False) -> str:
             parts.append("{" if is_object else "[")
             stack.append((members, id(value), "}" if is_object else "]"))
         else:
-            parts.append(_scalar_text(value, quoted))
+            parts.append(_scalar_text(value, quoted, exact=exact))
         while stack:
             members, identity, end = stack[-1]
             try:
@@ -185,9 +201,9 @@ def _numbered(pairs: Iterable[tuple[object, object]]) -> Iterator[tuple[object, 
         yield key, value, number == 0
 
 
-def _scalar_text(value: object, quoted: Callable[[str], str]) -> str:
+def _scalar_text(value: object, quoted: Callable[[str], str], *, exact: bool) -> str:
     if isinstance(value, Enum):
-        return _scalar_text(value.value, quoted)
+        return _scalar_text(value.value, quoted, exact=exact)
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, UUID):
@@ -197,5 +213,9 @@ def _scalar_text(value: object, quoted: Callable[[str], str]) -> str:
     if isinstance(value, int):
         return int.__repr__(value)
     if isinstance(value, float):
-        return float.__repr__(value) if value - value == 0 else "null"
+        if value - value == 0:
+            return float.__repr__(value)
+        if exact:
+            raise ValueError(f"{value!r}: expected a finite number")
+        return "null"
     raise TypeError(f"not a JSON value: {type(value).__name__}")

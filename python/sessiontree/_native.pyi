@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Self, final
+from typing import Any, Literal, Self, final
 
 from typing_extensions import disjoint_base
 
-from ._types import HeaderRow, Layout, OnProgress, ScanRow, StrPath, TableName
+from ._types import HeaderRow, Layout, OnProgress, PreviewRow, ScanRow, StrPath, TableName
 from .errors import Damage
 from .messages import AgentMessage, MessageUsage, SystemMessage
 from .usage import Usage
@@ -26,6 +26,7 @@ __all__ = [
     "LabelEntry",
     "MessageEntry",
     "ModelChangeEntry",
+    "ReplioDocument",
     "Session",
     "SessionInfo",
     "SessionInfoEntry",
@@ -37,9 +38,14 @@ __all__ = [
     "find_headers",
     "fork_session",
     "open_session",
+    "replio_file_name",
+    "replio_folded",
+    "replio_name",
+    "replio_preview",
     "restore",
     "restore_entry",
     "scan",
+    "slug",
     "spent",
     "start_session",
     "table_columns",
@@ -452,6 +458,73 @@ class Session:
         """A new session of the branch to an entry: in a file in the folder, or in memory."""
 
 @final
+class ReplioDocument:
+    """The document of a session: what its file holds, and what was added since."""
+
+    def __new__(cls, name: str, now: str, parent_id: str) -> Self:
+        """A new session, which is in memory only."""
+    @staticmethod
+    def read(path: Path) -> ReplioDocument:
+        """Read a session's file."""
+    @property
+    def name(self) -> str: ...
+    @property
+    def created_at(self) -> str: ...
+    @property
+    def updated_at(self) -> str: ...
+    @property
+    def parent_id(self) -> str: ...
+    @property
+    def sub_sessions(self) -> list[str]: ...
+    @property
+    def has_turns(self) -> bool:
+        """Whether the log is one of turns, which are only read."""
+    @property
+    def is_empty(self) -> bool:
+        """Whether it holds no message, no error and no permission."""
+    @property
+    def has_file(self) -> bool:
+        """Whether it was read from a file, or written to one."""
+    @property
+    def has_long_numbers(self) -> bool:
+        """Whether a number in it may be larger than 64 bits."""
+    @property
+    def has_summary(self) -> bool: ...
+    @property
+    def damage(self) -> list[Damage]:
+        """What is odd in its file."""
+    def entries(self, list: Literal["messages", "errors", "permissions"]) -> bytes:
+        """The entries of `messages`, `errors` or `permissions` that are objects, as a JSON list."""
+    def append(self, list: Literal["messages", "errors", "permissions"], json: bytes, now: str) -> None:
+        """Add an entry, a JSON object."""
+    def undo(self) -> None:
+        """Take back what was added or changed last."""
+    def detach(self) -> None:
+        """Forget the file; the next save makes a new one."""
+    def set_name(self, name: str) -> None: ...
+    def set_parent_id(self, name: str) -> None: ...
+    def add_sub_session(self, name: str) -> bool:
+        """Add the name of a session that was begun from it; False if it is there already."""
+    def rename_sub_session(self, old: str, new: str) -> bool:
+        """Give a session that was begun from it its new name; False if it is not there."""
+    def save(self, path: Path, noise_tools: list[str], max_chars: int | None) -> None:
+        """Write it: to a new file if it has none, else in the place of its own."""
+    def move_file(self, source: Path, target: Path, noise_tools: list[str], max_chars: int | None) -> None:
+        """Give its file another name, which nothing may have yet."""
+    def provider_messages(self, *, drop_unanswered: bool, strip: bool, keep_system: bool) -> bytes:
+        """The messages that a provider is sent, as a JSON list."""
+    def folded(self, count: int) -> bytes:
+        """The first messages as they are given to whoever is to sum them up, as a JSON list."""
+    def compactable(self, keep: int) -> int | None:
+        """How many messages to sum up so that the last `keep` are sent as they are; None if there is nothing to do."""
+    def compact(self, summary: str, count: int, command: bytes, now: str) -> int:
+        """Put a compaction record into the log, made of `command` if the last message is none; gives its number."""
+    def preview(self) -> PreviewRow:
+        """What a preview shows of it."""
+    def to_markdown(self) -> str:
+        """The log as Markdown."""
+
+@final
 class EventReader:
     """Finds the lines of a stream that comes in pieces."""
 
@@ -505,6 +578,21 @@ def scan(
 
     Of files that are as the catalogue knows them, what it knows is taken; what is read is kept there.
     """
+
+def replio_preview(path: Path) -> PreviewRow:
+    """What a preview shows of a session's file."""
+
+def replio_folded(messages: list[bytes]) -> bytes:
+    """Messages, each a JSON object, as they are given to whoever is to sum them up, as a JSON list."""
+
+def replio_file_name(name: str) -> str:
+    """The file name of a session."""
+
+def slug(text: str) -> str:
+    """A text's first words as the last part of a session's name: `[a-z0-9_-]*`, empty if nothing of it can be there."""
+
+def replio_name(kind: Literal["ses", "job", "sub"], stamp: str, of: str) -> str:
+    """The name of a session that began at `stamp`; of a slug, of a job, or of the session that it was begun from."""
 
 def table_stream(name: TableName, infos: Sequence[SessionInfo]) -> object:
     """A new stream of a table's rows over these sessions, as an `arrow_array_stream` capsule."""

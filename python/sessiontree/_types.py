@@ -43,3 +43,16 @@ class ScanRow(TypedDict):
     infos: list[SessionInfo]
     damage: list[Damage]
     usage: Usage
+
+
+class PreviewRow(TypedDict):
+    """What the core tells of a Replio session's structure."""
+
+    name: str
+    created_at: str
+    updated_at: str
+    message_count: int
+    roles: list[tuple[str, int]]
+    tools: list[str]
+    parent_id: str
+    sub_sessions: list[str]

@@ -77,7 +77,21 @@ class SessionError(Exception):
 
 
 class FormatError(SessionError, ValueError):
-    """The bytes are not what the format says."""
+    """The bytes are not what the format says.
+
+    `kind` is `corrupt`; or `unsupported`, where they are sound, but of a form that is not known.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        path: Path | None = None,
+        line: int | None = None,
+        *,
+        kind: Literal["corrupt", "unsupported"] = "corrupt",
+    ) -> None:
+        super().__init__(reason, path, line)
+        self.kind = kind
 
 
 class EntryNotFoundError(SessionError, LookupError):

@@ -25,6 +25,11 @@ pub enum Error {
     Conflict { path: PathBuf, reason: String },
     /// The file is no session; the text says what it is instead.
     NoSession { path: PathBuf, reason: String },
+    /// The file is none of a session that is one document: `line` says where that shows, the text how. Or it is sound, but of a
+    /// form that is not known.
+    Document { path: PathBuf, line: Option<u64>, reason: String, is_unsupported: bool },
+    /// A name that no file of a session has; the text says why.
+    InvalidName { name: String, reason: &'static str },
     /// The file has damage, and was to be opened only without; this is the first.
     Damaged(Box<Damage>),
     /// No entry has that id.

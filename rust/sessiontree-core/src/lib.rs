@@ -18,7 +18,7 @@ mod catalogue;
 mod workers;
 mod crew;
 mod elyra;
-mod replio;
+pub mod replio;
 mod events;
 mod known;
 mod scan;

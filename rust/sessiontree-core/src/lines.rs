@@ -77,6 +77,13 @@ impl Buffer {
         }
     }
 
+    /// The first bytes that it holds: after [`Self::read_whole`], those of the text.
+    pub(crate) fn into_bytes(mut self, length: usize) -> Vec<u8> {
+        self.bytes.truncate(length);
+        self.bytes.shrink_to_fit();
+        self.bytes
+    }
+
     /// What one long text took is not kept for all that come after it.
     fn reset(&mut self) {
         self.bytes.truncate(BLOCK);

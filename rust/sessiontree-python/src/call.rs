@@ -56,6 +56,10 @@ pub(crate) fn to_exception(py: Python<'_>, error: Error) -> PyErr {
             let reason = format!("{id:?}: expected letters, digits, '.', '_' and '-', a letter or digit at both ends");
             raised(py, &INVALID_NAME, "InvalidNameError", (reason,))
         }
+        Error::InvalidName { name, reason } => {
+            raised(py, &INVALID_NAME, "InvalidNameError", (format!("{name:?}: {reason}"),))
+        }
+        Error::Document { path, line, reason, is_unsupported } => no_document(py, path, line, reason, is_unsupported),
         Error::NameTaken { path } => {
             raised(py, &NAME_TAKEN, "NameTakenError", ("the file exists, and is never overwritten", path))
         }
@@ -63,7 +67,7 @@ pub(crate) fn to_exception(py: Python<'_>, error: Error) -> PyErr {
             raised(py, &READ_ONLY, "ReadOnlyError", ("the session was opened for reading", path))
         }
         Error::TooLong { length } => {
-            PyValueError::new_err(format!("the entry is {length} bytes long: no line that long is read"))
+            PyValueError::new_err(format!("it is {length} bytes long: nothing that long is read"))
         }
         Error::Stopped => PyRuntimeError::new_err("the scan was stopped"),
         Error::NoThreads { reason } => PyRuntimeError::new_err(format!("no thread could be started: {reason}")),
@@ -99,6 +103,15 @@ fn no_such_entry(py: Python<'_>, path: PathBuf, id: String) -> PyErr {
         let keywords = PyDict::new(py);
         keywords.set_item("entry_id", id)?;
         class.call((reason, path), Some(&keywords))
+    });
+    error.map_or_else(|error| error, PyErr::from_value)
+}
+
+fn no_document(py: Python<'_>, path: PathBuf, line: Option<u64>, reason: String, is_unsupported: bool) -> PyErr {
+    let error = FORMAT.import(py, "sessiontree.errors", "FormatError").and_then(|class| {
+        let keywords = PyDict::new(py);
+        keywords.set_item("kind", if is_unsupported { "unsupported" } else { "corrupt" })?;
+        class.call((reason, path, line), Some(&keywords))
     });
     error.map_or_else(|error| error, PyErr::from_value)
 }

@@ -10,6 +10,7 @@ mod entries;
 mod tree;
 mod context;
 mod session;
+mod replio;
 mod events;
 
 use pyo3::prelude::*;
@@ -31,6 +32,8 @@ mod _native {
     use crate::events::{EventReader, spent};
     #[pymodule_export]
     use crate::info::{SessionInfo, restore};
+    #[pymodule_export]
+    use crate::replio::{ReplioDocument, replio_file_name, replio_folded, replio_name, replio_preview, slug};
     #[pymodule_export]
     use crate::scan::scan;
     #[pymodule_export]

@@ -5,7 +5,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use super::document::Fault;
 use super::facts::Facts;
 use super::names;
 use super::time;

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::message::{Call, Message, Role};
 use super::{shown, time};
-use crate::json::{Nesting, Span, is_string, text};
+use crate::json::{Nesting, is_string, text};
 use crate::marks::Text;
 use crate::message::for_text_pieces;
 

@@ -1,7 +1,12 @@
 //! Where the parts of a message stand.
 
+use std::borrow::Cow;
+
 use crate::json::{Faulty, Nesting, Scanner, Span, is_string, text};
 use crate::marks::Text;
+
+/// A string with nothing in it.
+pub(super) const EMPTY: &[u8] = b"\"\"";
 
 /// Who speaks. The rules tell these apart; all others are alike to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,21 +85,23 @@ impl Message {
     }
 
     pub(super) fn role(&self, bytes: &[u8]) -> Role {
-        let Some(role) = self.role.filter(|role| is_string(role.of(bytes))) else { return Role::Other };
-        match &*role.word(bytes) {
-            b"user" => Role::User,
-            b"assistant" => Role::Assistant,
-            b"tool" => Role::Tool,
-            b"command" => Role::Command,
-            b"system" => Role::System,
+        let Some(role) = self.role.map(|role| role.of(bytes)).filter(|role| is_string(role)) else {
+            return Role::Other;
+        };
+        match &*text(role) {
+            "user" => Role::User,
+            "assistant" => Role::Assistant,
+            "tool" => Role::Tool,
+            "command" => Role::Command,
+            "system" => Role::System,
             _ => Role::Other,
         }
     }
 
     /// The summary of a compaction record, a string; None of any other message.
-    pub(super) fn summary(&self, bytes: &[u8]) -> Option<Span> {
-        let result = self.result.filter(|_| self.role(bytes) == Role::Command)?;
-        Some(result).filter(|result| is_string(result.of(bytes)) && result.range().len() > 2)
+    pub(super) fn summary<'b>(&self, bytes: &'b [u8]) -> Option<Cow<'b, str>> {
+        let result = self.result.filter(|_| self.role(bytes) == Role::Command)?.of(bytes);
+        (is_string(result) && result.len() > EMPTY.len()).then(|| text(result))
     }
 }
 

@@ -1,17 +1,32 @@
 //! Replio's sessions: one JSON document each.
 
-mod names;
+pub mod names;
 mod message;
 mod log;
 mod document;
 mod turns;
 mod facts;
 mod listing;
+mod file;
+mod layout;
+mod transforms;
+mod session;
+mod preview;
+mod context;
+mod fold;
+mod compaction;
+mod render;
+mod save;
 
 use std::borrow::Cow;
 
 use crate::json::{is_string, text};
 use crate::timestamp;
+pub use context::ContextOptions;
+pub use fold::folded;
+pub use preview::{Preview, preview};
+pub use session::{List, Session};
+pub use transforms::Transforms;
 
 /// A time as Replio and its users write it, in Unix milliseconds: a blank may stand for the `T`, and without a zone it is UTC.
 fn time(text: &str) -> Option<i64> {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::error::{Error, Result};
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
@@ -25,21 +26,21 @@ pub(super) fn of_file(path: &Path) -> String {
 ///
 /// # Errors
 ///
-/// What a name must not be: no file is named so, or it would lie elsewhere.
-pub fn file_name(name: &str) -> Result<String, &'static str> {
-    if name.is_empty() {
-        return Err("it is empty");
-    }
-    if name.starts_with('.') {
-        return Err("it begins with a dot");
-    }
-    if name.chars().any(|character| matches!(character, '/' | '\\') || character.is_control()) {
-        return Err("it has a slash, a backslash or a control character in it");
-    }
-    if name.len() + SUFFIX.len() > LONGEST_FILE_NAME {
-        return Err("it is too long for the name of a file");
-    }
-    Ok(format!("{name}{SUFFIX}"))
+/// [`Error::InvalidName`] for what no file is to be named, or would lie elsewhere.
+pub fn file_name(name: &str) -> Result<String> {
+    let is_refused = |character: char| matches!(character, '/' | '\\') || character.is_control();
+    let reason = if name.is_empty() {
+        "it is empty"
+    } else if name.starts_with('.') {
+        "it begins with a dot"
+    } else if name.chars().any(is_refused) {
+        "it has a slash, a backslash or a control character in it"
+    } else if name.len() + SUFFIX.len() > LONGEST_FILE_NAME {
+        "it is too long for the name of a file"
+    } else {
+        return Ok(format!("{name}{SUFFIX}"));
+    };
+    Err(Error::InvalidName { name: name.to_owned(), reason })
 }
 
 /// A text as the last part of a name: its first words, in `[a-z0-9_-]*`; empty if nothing of it can stand there.

@@ -1,0 +1,506 @@
+"""A project's Replio sessions: `ReplioStore`."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import re
+from contextlib import suppress
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, overload
+from weakref import WeakValueDictionary
+
+from .. import _native
+from ..errors import InvalidNameError, NameTakenError, SessionNotFoundError
+from .config import Config
+from .links import DanglingLink, Links
+from .preview import Preview
+from .session import ReplioSession
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from .._native import ReplioDocument, SessionInfo
+    from .._types import StrPath
+
+_HOME, _SESSIONS, _EXPORTS, _SUFFIX = ".replio", "sessions", "exports", ".json"
+_UNNAMED = re.compile(r"ses_\d{8}_\d{6}(_\d+)?")
+"""What a session is called until something is said in it."""
+
+
+class ReplioStore:
+    """The sessions of a project: `.replio/sessions/*.json`.
+
+    Sessions that are written are written whole or not at all, and never over what somebody else has written. A name
+    that a caller gives never leads out of the folder.
+
+    Rule: Replio sessions, "Managing sessions"; docs/replio.md.
+    """
+
+    def __init__(
+        self,
+        project_or_sessions_dir: StrPath,
+        *,
+        noise_tools: Iterable[str] | None = None,
+        session_tool_max_chars: int | None = None,
+        compact_keep: int | None = None,
+        autosave: bool = True,
+        clock: Callable[[], datetime] | None = None,
+    ) -> None:
+        """Open a store, and make its folder if need be.
+
+        An option that is None is what the project's `.replio/config.json` says, where that can be read (what cannot is
+        warned of), else what Replio does by itself.
+
+        Args:
+            project_or_sessions_dir: A project; or the folder of its sessions itself, which is called `sessions` and
+                lies in one called `.replio`, or holds `*.json` files and no `.replio`.
+            noise_tools: The tools whose results are left out of the files (`web_fetch`, `open`, `fetch_page`).
+            session_tool_max_chars: How many characters of a tool's result are written; 0 and less is all of them (0).
+            compact_keep: How many messages at the end compaction leaves as they are (4).
+            autosave: Whether sessions are written whenever something is added.
+            clock: Gives the time, with its zone; None is the system's clock.
+
+        Raises:
+            FileNotFoundError: There is no such project.
+            NotADirectoryError: It is no folder.
+            TypeError: An option is of another type.
+        """
+        folder = Path(os.path.abspath(project_or_sessions_dir))  # noqa: PTH100  links are left as they are
+        self._folder = folder if _holds_sessions(folder) else folder / _HOME / _SESSIONS
+        self._clock = clock or _system_clock
+        self._config = Config.of(
+            self._folder.parent / "config.json",
+            noise_tools=noise_tools,
+            session_tool_max_chars=session_tool_max_chars,
+            compact_keep=compact_keep,
+        )
+        self._autosave = autosave
+        self._current: ReplioSession | None = None
+        self._live: WeakValueDictionary[str, ReplioSession] = WeakValueDictionary()
+        self._parents: set[str] = set()
+        next((self.project or folder).iterdir(), None)  # says why, if there is none
+        with suppress(PermissionError, OSError):  # what can only be read is read
+            self._folder.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def sessions_dir(self) -> Path:
+        """The folder of the session files."""
+        return self._folder
+
+    @property
+    def exports_dir(self) -> Path:
+        """Where exports go."""
+        return self._folder.parent / _EXPORTS
+
+    @property
+    def project(self) -> Path | None:
+        """The project's folder; None where the sessions do not lie in a `.replio`."""
+        home = self._folder.parent
+        return home.parent if home.name == _HOME else None
+
+    @property
+    def noise_tools(self) -> tuple[str, ...]:
+        """The tools whose results are left out of the files."""
+        return self._config.noise_tools
+
+    @property
+    def session_tool_max_chars(self) -> int:
+        """How many characters of a tool's result are written; 0 and less is all of them."""
+        return self._config.session_tool_max_chars
+
+    @property
+    def compact_keep(self) -> int:
+        """How many messages at the end compaction leaves as they are."""
+        return self._config.compact_keep
+
+    @property
+    def current(self) -> ReplioSession | None:
+        """The session that was created or loaded last; None before, and once it was deleted."""
+        return self._current
+
+    def create(self, name: str | None = None, *, job: str | None = None, parent: str | None = None) -> ReplioSession:
+        """Begin a session, in memory: it has no file before it is saved. It becomes the current one.
+
+        Args:
+            name: Its name, which is then never changed. None for one that is made up: of a job or a parent's name, else
+                `ses_<stamp>`, to which the first user message adds its first words. If a made-up name is taken, `_2`,
+                `_3` … is added.
+            job: The name of the job whose run it is to be.
+            parent: The name of the session that it is begun from, which need not be there.
+
+        Raises:
+            InvalidNameError: No file can have the name, or would lie elsewhere.
+            NameTakenError: There is a session of that name.
+            ValueError: Both `name` and `job` are given; or the clock gives a time without a zone.
+        """
+        if name is not None and job is not None:
+            raise ValueError("name and job: expected one of them")
+        now = self.now()
+        is_generated = name is None
+        if name is None:
+            stamp = _stamp(now)
+            if job is not None:
+                name = _native.replio_name("job", stamp, job)
+            elif parent is not None:
+                name = _native.replio_name("sub", stamp, parent)
+            else:
+                name = _native.replio_name("ses", stamp, "")
+            name = self._free(name)
+        elif self._is_taken(name):
+            raise NameTakenError("a session of that name exists", self.path_of(name))
+        if parent is not None:
+            self._parents.add(parent)
+        document = _native.ReplioDocument(name, now, parent or "")
+        self._current = self._give(document, is_generated=is_generated)
+        return self._current
+
+    def read(self, name: str) -> ReplioSession:
+        """Read a session; the current one stays what it is.
+
+        Raises:
+            InvalidNameError: No session has such a name.
+            SessionNotFoundError: There is none.
+            FormatError: Its file is damaged (`kind` is `corrupt`) or of an unknown form (`unsupported`).
+            OSError: It cannot be read.
+        """
+        return self._give(self._document(name))
+
+    def load(self, name: str) -> ReplioSession:
+        """As `read`, and it becomes the current one; where that fails, the current one stays what it is.
+
+        Raises:
+            InvalidNameError, SessionNotFoundError, FormatError, OSError: As `read`.
+        """
+        self._current = self.read(name)
+        return self._current
+
+    def load_or_create(self, name: str | None = None) -> ReplioSession:
+        """Load a session if there is one of that name, else create it. None creates one with a made-up name.
+
+        A file that is there and cannot be read is no reason to create one in its place.
+
+        Raises:
+            InvalidNameError, FormatError, OSError: As `read`.
+        """
+        if name is None or not self._is_there(name):
+            return self.create(name)
+        return self.load(name)
+
+    def save(self, session: ReplioSession | None = None) -> Path | None:
+        """Write a session as a whole: either all of it is in the file afterwards, or the file is as it was.
+
+        Results of noisy tools are left out and long ones cut in what is written, not in memory.
+
+        Args:
+            session: None is the current one.
+
+        Returns:
+            The file; None if there is no current session.
+
+        Raises:
+            ConflictError: The file was changed or taken away since it was read or written: nothing is overwritten.
+            NameTakenError: The session is new, its name was given, and has a file meanwhile.
+            ReadOnlyError: The log is one of turns.
+            OSError: It cannot be written.
+
+        Rule: Replio sessions, "Serialization-time transforms".
+        """
+        session = session or self._current
+        if session is None:
+            return None
+        document = session._document
+        while True:
+            path = self.path_of(session.name)
+            try:
+                document.save(path, builtins.list(self.noise_tools), self._max_chars())
+            except NameTakenError:
+                if not session._is_generated or document.has_file:
+                    raise
+                self._rename_live(session, self._free(session.name))
+            else:
+                return path
+
+    def list(self) -> builtins.list[str]:
+        """The names of all sessions, by code point: `job_`, `ses_`, `sub_`, each of these by time. No file is opened.
+
+        Raises:
+            OSError: The folder cannot be read.
+        """
+        return [name for name, _ in self._files()]
+
+    def infos(self) -> builtins.list[SessionInfo]:
+        """A row for each session that can be read, newest first; files that cannot be are in `scan(…).damage`.
+
+        Raises:
+            OSError: The folder cannot be read.
+        """
+        row = _native.scan([("replio", self._folder)], None, None, text=False, usage=False, strict=False)
+        return row["infos"]
+
+    def preview(self, session: str | ReplioSession) -> Preview:
+        """Who spoke how often in a session, which tools were called, what it is linked with; no session is loaded.
+
+        Args:
+            session: Its name, or what is in memory.
+
+        Raises:
+            InvalidNameError, SessionNotFoundError, FormatError, OSError: As `read`.
+        """
+        if isinstance(session, ReplioSession):
+            return Preview._of(session._document.preview())
+        path = self.path_of(session)
+        try:
+            return Preview._of(_native.replio_preview(path))
+        except FileNotFoundError:
+            raise _not_found(session, path) from None
+
+    def rename(self, old: str, new: str) -> None:
+        """Give a session another name, in its file, in those of its children and its parent, and in memory.
+
+        Raises:
+            InvalidNameError: Of either name.
+            SessionNotFoundError: There is no session of the old name.
+            NameTakenError: There is one of the new name.
+            FormatError, OSError: The session cannot be read, or not be written.
+            ConflictError: A session in memory is not what its file is.
+            ReadOnlyError: The log is one of turns.
+        """
+        if self._is_taken(new):
+            raise NameTakenError("a session of that name exists", self.path_of(new))
+        session = self._open(old)
+        session._is_generated = False
+        self._rename(session, new, self._links())
+
+    def delete(self, name: str) -> bool:
+        """Remove a session's file; False if there is none.
+
+        The session in memory stays, without a file: autosave does not bring it back, `save` does. Links to it stay,
+        too.
+
+        Raises:
+            InvalidNameError: No session has such a name.
+            OSError: It cannot be removed.
+        """
+        if not self._is_there(name):
+            return False
+        self.path_of(name).unlink(missing_ok=True)
+        session = self._live.pop(name, None)
+        if session is not None:
+            session._document.detach()
+            session._is_deleted = True
+        if self._current is not None and self._current.name == name:
+            self._current = None
+        return True
+
+    @overload
+    def export(self, name: str, out: Literal["-"]) -> str: ...
+    @overload
+    def export(self, name: str, out: None = None) -> Path: ...
+    @overload
+    def export(self, name: str, out: StrPath) -> Path | str: ...
+    def export(self, name: str, out: StrPath | None = None) -> Path | str:
+        """Render a session's file as Markdown; the file and what is in memory are left alone.
+
+        Args:
+            name: The session.
+            out: The file to write, in a folder that is made if need be; what was there is replaced. None is
+                `.replio/exports/<name>.md`, and `-` writes nothing and gives the text.
+
+        Returns:
+            The file that was written, or the text.
+
+        Raises:
+            InvalidNameError, SessionNotFoundError, FormatError, OSError: As `read`.
+            OSError: The file cannot be written.
+
+        Rule: Replio sessions, "Exporting to Markdown".
+        """
+        text = self._document(name).to_markdown()
+        if out == "-":
+            return text
+        path = self.exports_dir / f"{name}.md" if out is None else Path(out)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+        return path
+
+    def finish(self, child: str | ReplioSession) -> None:
+        """Note in a session's parent that it has finished.
+
+        Its name is added to the parent's `sub_sessions`, once, and the parent is saved.
+
+        Raises:
+            ValueError: The session has no parent.
+            InvalidNameError, SessionNotFoundError, FormatError, OSError: Child or parent cannot be read.
+            ConflictError, ReadOnlyError: The parent cannot be written.
+
+        Rule: Replio sessions, "File structure".
+        """
+        child = child if isinstance(child, ReplioSession) else self._open(child)
+        if not child.parent_id:
+            raise ValueError(f"{child.name}: the session has no parent")
+        parent = self._open(child.parent_id)
+        if parent._document.add_sub_session(child.name):
+            self.save(parent)
+
+    def children(self, name: str) -> builtins.list[str]:
+        """The sessions there that were begun from that one, as their `parent_id` or its `sub_sessions` says.
+
+        Raises:
+            InvalidNameError: No session has such a name.
+        """
+        self.path_of(name)
+        return self._links().children(name)
+
+    def parent(self, name: str) -> str | None:
+        """The session that this one was begun from; None if it has none, or that is not there.
+
+        Raises:
+            InvalidNameError, SessionNotFoundError, FormatError, OSError: As `read`.
+        """
+        parent = self.preview(name).parent_id
+        with suppress(InvalidNameError):
+            if parent and self._is_there(parent):
+                return parent
+        return None
+
+    def dangling(self) -> builtins.list[DanglingLink]:
+        """The links that lead to sessions which are not there, as after a deletion."""
+        return self._links().dangling()
+
+    def __repr__(self) -> str:
+        return f"<ReplioStore {str(self._folder)!r}>"
+
+    def now(self) -> str:
+        """The clock's time as sessions have it: ISO 8601, UTC, whole seconds.
+
+        Raises:
+            ValueError: The clock gives a time without a zone.
+        """
+        now = self._clock()
+        if now.tzinfo is None:
+            raise ValueError(f"the clock gives {now.isoformat()}: expected a time with its zone")
+        return now.astimezone(UTC).isoformat(timespec="seconds")
+
+    def path_of(self, name: str) -> Path:
+        """The file that a session of that name has or would have.
+
+        Raises:
+            InvalidNameError: No file can have the name, or would lie elsewhere.
+        """
+        try:
+            return self._folder / _native.replio_file_name(name)
+        except UnicodeEncodeError:
+            raise InvalidNameError(f"{name!r}: it has half a surrogate pair in it") from None
+
+    def autosave_session(self, session: ReplioSession) -> None:
+        """Save a session to which something was added, if the store does that, and the session was not deleted."""
+        if self._autosave and not session._is_deleted:
+            self.save(session)
+
+    def name_after(self, session: ReplioSession, content: object) -> None:
+        """Name a session that nothing was said in yet after the first user message, before that is added."""
+        words = content if isinstance(content, str) else ""
+        slug = _native.slug(words)
+        document = session._document
+        if not slug or document.has_turns or not _UNNAMED.fullmatch(session.name):
+            return
+        if any(message.get("role") == "user" for message in session.messages):
+            return
+        is_generated = session._is_generated
+        if not is_generated and not document.has_file:
+            return  # a caller's own name
+        stamp = "_".join(session.name.split("_")[1:3])
+        name = self._free(_native.replio_name("ses", stamp, slug))
+        # Of one that was begun just now, and from which none was begun here, nobody knows.
+        is_known = not is_generated or session.name in self._parents
+        self._rename(session, name, self._links() if is_known else None)
+
+    def _rename(self, session: ReplioSession, new: str, links: Links | None) -> None:
+        old = session.name
+        if session._document.has_file:
+            target = self.path_of(new)
+            session._document.move_file(self.path_of(old), target, builtins.list(self.noise_tools), self._max_chars())
+        self._rename_live(session, new)
+        if links is None:
+            return
+        for name in (child for child, parent in links.parents.items() if parent == old):
+            child = self._open(name)
+            child._document.set_parent_id(new)
+            self.save(child)
+        for name in (parent for parent, named in links.sub_sessions.items() if old in named):
+            parent = self._open(new if name == old else name)
+            if parent._document.rename_sub_session(old, new):
+                self.save(parent)
+
+    def _rename_live(self, session: ReplioSession, new: str) -> None:
+        if self._live.get(session.name) is session:
+            del self._live[session.name]
+        session._document.set_name(new)
+        self._live[new] = session
+
+    def _open(self, name: str) -> ReplioSession:
+        """The session of that name: what is in memory, if something is, else what the file has."""
+        return self._live.get(name) or self.read(name)
+
+    def _give(self, document: ReplioDocument, *, is_generated: bool = False) -> ReplioSession:
+        session = ReplioSession(self, document, is_generated=is_generated)
+        self._live[session.name] = session
+        return session
+
+    def _document(self, name: str) -> ReplioDocument:
+        path = self.path_of(name)
+        try:
+            return _native.ReplioDocument.read(path)
+        except FileNotFoundError:
+            raise _not_found(name, path) from None
+
+    def _links(self) -> Links:
+        return Links.read(self._files())
+
+    def _files(self) -> Iterator[tuple[str, Path]]:
+        """The names and files of the sessions that are there, by name."""
+        try:
+            found = sorted(os.scandir(self._folder), key=lambda entry: entry.name.removesuffix(_SUFFIX))
+        except FileNotFoundError:
+            return
+        for entry in found:
+            if entry.name.endswith(_SUFFIX) and not entry.name.startswith(".") and entry.is_file():
+                yield entry.name.removesuffix(_SUFFIX), Path(entry.path)
+
+    def _is_there(self, name: str) -> bool:
+        return self.path_of(name).is_file()
+
+    def _is_taken(self, name: str) -> bool:
+        live = self._live.get(name)
+        return os.path.lexists(self.path_of(name)) or (live is not None and not live._is_deleted)
+
+    def _free(self, name: str) -> str:
+        """The name, or the first with a number behind it that no session has."""
+        names = (name if number == 1 else f"{name}_{number}" for number in count(1))
+        return next(name for name in names if not self._is_taken(name))
+
+    def _max_chars(self) -> int | None:
+        return self.session_tool_max_chars if self.session_tool_max_chars > 0 else None
+
+
+def _holds_sessions(folder: Path) -> bool:
+    """Whether it is the folder of the sessions, and no project."""
+    if folder.name == _SESSIONS and folder.parent.name == _HOME:
+        return True
+    return not (folder / _HOME).exists() and any(folder.glob(f"[!.]*{_SUFFIX}"))
+
+
+def _stamp(now: str) -> str:
+    """A time as names have it."""
+    return datetime.fromisoformat(now).strftime("%Y%m%d_%H%M%S")
+
+
+def _system_clock() -> datetime:
+    return datetime.now(UTC)
+
+
+def _not_found(name: str, path: Path) -> SessionNotFoundError:
+    return SessionNotFoundError(f"no session is called {name!r}", path)
