@@ -70,13 +70,13 @@ class ReplioSession:
 
     @property
     def created_at(self) -> str:
-        """When it was begun, ISO 8601: as the file has it, else the time of the first message, else empty."""
+        """When it was begun, ISO 8601: as the file has it, else the first message's time, else empty."""
         return self._document.created_at
 
     @property
     def updated_at(self) -> str:
-        """When something was added last, ISO 8601: as the file has it, else the time of the last message, else
-        empty.""" return self._document.updated_at
+        """When something was added last, ISO 8601: as the file has it, else the last message's time, else empty."""
+        return self._document.updated_at
 
     @property
     def parent_id(self) -> str:
