@@ -80,7 +80,9 @@ class ReplioStore:
         self._autosave = autosave
         self._current: ReplioSession | None = None
         self._live: WeakValueDictionary[str, ReplioSession] = WeakValueDictionary()
+        """By name, what is in memory: links are changed there."""
         self._parents: set[str] = set()
+        """The names of the sessions from which some were begun here."""
         next((self.project or folder).iterdir(), None)  # says why, if there is none
         with suppress(PermissionError, OSError):  # what can only be read is read
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -154,7 +156,7 @@ class ReplioStore:
         if parent is not None:
             self._parents.add(parent)
         document = _native.ReplioDocument(name, now, parent or "")
-        self._current = self._give(document, is_generated=is_generated)
+        self._current = self._take_in(ReplioSession(self, document, is_generated=is_generated))
         return self._current
 
     def read(self, name: str) -> ReplioSession:
@@ -166,7 +168,9 @@ class ReplioStore:
             FormatError: Its file is damaged (`kind` is `corrupt`) or of an unknown form (`unsupported`).
             OSError: It cannot be read.
         """
-        return self._give(self._document(name))
+        session = ReplioSession(self, self._document(name))
+        self._live.setdefault(name, session)  # what was created or loaded goes first
+        return session
 
     def load(self, name: str) -> ReplioSession:
         """As `read`, and it becomes the current one; where that fails, the current one stays what it is.
@@ -174,7 +178,7 @@ class ReplioStore:
         Raises:
             InvalidNameError, SessionNotFoundError, FormatError, OSError: As `read`.
         """
-        self._current = self.read(name)
+        self._current = self._take_in(ReplioSession(self, self._document(name)))
         return self._current
 
     def load_or_create(self, name: str | None = None) -> ReplioSession:
@@ -445,8 +449,7 @@ class ReplioStore:
         """The session of that name: what is in memory, if something is, else what the file has."""
         return self._live.get(name) or self.read(name)
 
-    def _give(self, document: ReplioDocument, *, is_generated: bool = False) -> ReplioSession:
-        session = ReplioSession(self, document, is_generated=is_generated)
+    def _take_in(self, session: ReplioSession) -> ReplioSession:
         self._live[session.name] = session
         return session
 

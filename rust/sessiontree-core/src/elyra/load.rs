@@ -166,6 +166,7 @@ fn read_long(
 #[cfg(test)]
 mod tests {
     use std::io::Write;
+    use std::ops::ControlFlow;
     use std::path::Path;
 
     use super::super::made_up;

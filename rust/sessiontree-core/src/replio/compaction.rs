@@ -53,3 +53,45 @@ impl Session {
         (is_command && is_bare).then_some(number)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NEW: &[u8] = br#"{"role":"command","content":"/compact"}"#;
+
+    fn session(messages: &[&str]) -> Session {
+        let mut session = Session::new("s", "", "");
+        messages.iter().for_each(|message| session.append(List::Messages, message.as_bytes(), "").unwrap());
+        session
+    }
+
+    #[test]
+    fn a_record_is_the_command_that_asked_for_it_or_a_new_one_and_nothing_else() {
+        let user = r#"{"role":"user","content":"a"}"#;
+        for (last, place) in [
+            (r#"{"role":"command","content":" /compact "}"#, 2),
+            (r#"{"role":"command","content":"/model x"}"#, 3),
+            (r#"{"role":"command","content":"/compact","result":"s"}"#, 3),
+            (r#"{"role":"user","content":"/compact"}"#, 3),
+        ] {
+            let mut session = session(&[user, user, last]);
+            let before = session.entries(List::Messages);
+            assert_eq!(session.compact("sum", 1, NEW, "now").unwrap(), place, "{last}");
+            assert!(session.has_summary());
+            session.undo();
+            assert_eq!(session.entries(List::Messages), before);
+        }
+    }
+
+    #[test]
+    fn there_is_nothing_to_do_where_no_more_would_be_spared() {
+        let user = r#"{"role":"user","content":"a"}"#;
+        let mut session = session(&[user; 6]);
+        assert_eq!(session.compactable(4), Some(2));
+        assert_eq!((session.compactable(0), session.compactable(6), session.compactable(9)), (None, None, None));
+        session.compact("sum", 4, NEW, "now").unwrap();
+        assert_eq!(session.compactable(4), None, "a smaller boundary");
+        assert_eq!(session.compactable(2), Some(5));
+    }
+}

@@ -155,6 +155,12 @@ pub(super) fn read(document: Text<'_>, nesting: &mut Nesting, taker: &mut dyn Ta
     let walked = scanner.members(|scanner, name| {
         let word = name.word(bytes);
         let key = Key::ALL.into_iter().find(|key| key.name().as_bytes() == &*word);
+        if let Some(key) = key
+            && outline.places[key as usize].replace(outline.members.len()).is_some()
+        {
+            let reason = || format!("`{}` is there once more: this one counts", key.name());
+            outline.reports.add(DamageKind::Repeated, lines.place(bytes, name.start()), reason);
+        }
         let value = match key.and_then(|key| Some((key, key.list()?))) {
             Some((key, _)) if scanner.peek() == Some(b'[') => {
                 taker.begin(key);
@@ -179,12 +185,6 @@ pub(super) fn read(document: Text<'_>, nesting: &mut Nesting, taker: &mut dyn Ta
             }
             None => scanner.value()?,
         };
-        if let Some(key) = key
-            && outline.places[key as usize].replace(outline.members.len()).is_some()
-        {
-            let reason = || format!("`{}` is there once more: this one counts", key.name());
-            outline.reports.add(DamageKind::Repeated, lines.place(bytes, name.start()), reason);
-        }
         outline.members.push(Member { key: name, value });
         Ok(())
     });
@@ -244,5 +244,59 @@ impl Fault {
         let offset = self.flaw.at as u64;
         let place = Some(Place { line: self.line(bytes), offset });
         Damage { place, ..Damage::unusable(path, &format!("no session: {}", self.reason())) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marks::Marked;
+
+    struct Nobody;
+
+    impl Taker for Nobody {
+        fn begin(&mut self, _: Key) {}
+
+        fn element(&mut self, _: Key, scanner: &mut Scanner<'_>) -> Result<(), Faulty> {
+            scanner.value().map(drop)
+        }
+    }
+
+    fn outline(text: &[u8]) -> Result<Outline, (String, u64, bool)> {
+        let marked = Marked::new(text);
+        read(marked.text(), &mut Nesting::default(), &mut Nobody)
+            .map_err(|fault| (fault.reason(), fault.line(text), fault.is_unsupported))
+    }
+
+    #[test]
+    fn what_is_no_document_is_told_with_its_place() {
+        for (text, reason, line) in [
+            (&b""[..], "the file is empty, at byte 0", 1),
+            (b"[]", "expected an object, at byte 0", 1),
+            (b"{\n\"a\": NaN}", "expected a value, at byte 7", 2),
+            (b"{}\n{}", "something follows the document, at byte 3", 2),
+            (b"{\"messages\":{}}", "`messages` is no list, at byte 12", 1),
+            (b"{\"a\":\"\n", "a control character stands inside a string, at byte 6", 1),
+            (b"{\"a\":\"\xff\"}", "the text is not UTF-8, at byte 6", 1),
+            (b"{\"messages\":[{\"role\":\"us", "the record is cut off, at byte 24", 1),
+        ] {
+            assert_eq!(outline(text).unwrap_err(), (reason.to_owned(), line, false), "{}", text.escape_ascii());
+        }
+        let (_, _, is_unsupported) = outline(b"{\"messages\":[],\"turns\":[]}").unwrap_err();
+        assert!(is_unsupported);
+    }
+
+    #[test]
+    fn what_is_odd_is_reported_and_the_last_of_a_repeated_key_counts() {
+        let text = b"\xef\xbb\xbf{\"messages\":[1],\n\"messages\":[{},\n null]}";
+        let outline = outline(text).unwrap();
+        assert_eq!(outline.value(Key::Messages, text).unwrap().of(text), b"[{},\n null]");
+        let told: Vec<_> = outline
+            .reports
+            .into_damage(Path::new(""))
+            .into_iter()
+            .map(|one| (one.kind, one.place.unwrap().line))
+            .collect();
+        assert_eq!(told, [(DamageKind::Line, 1), (DamageKind::Repeated, 2), (DamageKind::Line, 3)]);
     }
 }

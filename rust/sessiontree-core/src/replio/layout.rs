@@ -66,8 +66,6 @@ fn end_of_string(json: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn items_stand_on_lines_of_their_own() {
         let laid_out = |json: &str| String::from_utf8(super::laid_out(json.as_bytes(), 1)).unwrap();

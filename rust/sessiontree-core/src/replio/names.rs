@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, excerpt};
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
@@ -40,7 +40,7 @@ pub fn file_name(name: &str) -> Result<String> {
     } else {
         return Ok(format!("{name}{SUFFIX}"));
     };
-    Err(Error::InvalidName { name: name.to_owned(), reason })
+    Err(Error::InvalidName { name: excerpt(name), reason })
 }
 
 /// A text as the last part of a name: its first words, in `[a-z0-9_-]*`; empty if nothing of it can stand there.
@@ -89,4 +89,37 @@ pub fn of_child(stamp: &str, parent: &str) -> String {
 /// Whether it is a letter or a number, of any script. (`char::is_alphanumeric` takes some marks and circled letters, too.)
 fn is_alphanumeric(character: char) -> bool {
     matches!(character.general_category_group(), GeneralCategoryGroup::Letter | GeneralCategoryGroup::Number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slugs_are_first_words() {
+        assert_eq!(slug("What is OEE?"), "what_is_oee");
+        assert_eq!(slug("a\nb  c"), "ab__c");
+        assert_eq!(slug("Über ½ ﬁn ß 水"), "uber_12_fin");
+        assert_eq!(slug(&format!("{} {}", "a".repeat(30), "b".repeat(30))), "a".repeat(30));
+        assert_eq!(slug(&format!(" {}", "b".repeat(60))), "b".repeat(39));
+        assert_eq!(slug("?!"), "");
+    }
+
+    #[test]
+    fn names_of_jobs_and_children_hold_what_names_may() {
+        assert_eq!(of_job("1", " Nightly/Report é\u{301}Ⓐ "), "job_1_NightlyReport_é");
+        assert_eq!(of_job("1", "/"), "job_1_job");
+        assert_eq!(of_child("1", "-a b.c-"), "sub_1_ab.c");
+        assert_eq!(of_child("1", ".."), "sub_1_parent");
+        assert_eq!(of_child("1", &format!("x_{}", "é".repeat(63))), format!("sub_1__{}", "é".repeat(63)));
+    }
+
+    #[test]
+    fn no_file_is_named_so_that_it_lies_elsewhere() {
+        for name in ["", ".", "..", "../x", "a/b", "a\\b", "a\0", "a\n", ".hidden", &"é".repeat(126)] {
+            assert!(file_name(name).is_err(), "{name:?}");
+        }
+        assert_eq!(file_name("a b.c é").unwrap(), "a b.c é.json");
+        assert_eq!(file_name(&"x".repeat(250)).unwrap().len(), 255);
+    }
 }
