@@ -10,10 +10,12 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 
-FORMATS = frozenset({"elyra", "events"})
+FORMATS = frozenset({"elyra", "replio", "events"})
 """Modules that know a program's format; they never import each other, nor what joins them."""
 
-JOINING = frozenset({"known", "scan", "_scan", "contexts", "_contexts", "tables", "record", "cli"})
+JOINING = frozenset(
+    {"sources", "headers", "known", "scan", "_scan", "contexts", "_contexts", "tables", "record", "cli"}
+)
 
 
 def rust_modules() -> dict[str, set[str]]:

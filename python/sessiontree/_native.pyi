@@ -8,7 +8,7 @@ from typing import Any, Literal, Self, final
 
 from typing_extensions import disjoint_base
 
-from ._types import HeaderRow, Layout, OnProgress, PreviewRow, ScanRow, StrPath, TableName
+from ._types import Format, HeaderRow, Layout, OnProgress, PreviewRow, ScanRow, StrPath, TableName
 from .errors import Damage
 from .messages import AgentMessage, MessageUsage, SystemMessage
 from .usage import Usage
@@ -66,8 +66,11 @@ class SessionInfo:
     def path(self) -> Path:
         """The session's file."""
     @property
+    def format(self) -> Format:
+        """Whose format the file has: `elyra` (pi's too) or `replio`."""
+    @property
     def id(self) -> str:
-        """The id in the header."""
+        """The id in the header; of a Replio session, its name."""
     @property
     def cwd(self) -> str:
         """The project's folder, from the header; empty when it names none."""

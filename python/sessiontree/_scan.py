@@ -119,12 +119,13 @@ def scan(
     strict: bool = False,
     catalogue: bool | StrPath = False,
 ) -> Scan:
-    """Read every session of a store, in parallel, in bounded memory.
+    """Read every session of a store, in parallel, in bounded memory; stores of several formats can be read at once.
 
     Args:
         source: None is Elyra's agent folder. A folder is read by what it holds: `sessions/` makes it an agent folder,
-            `*.jsonl` a folder of session files, folders of such files a sessions folder; whatever fits is read. A file
-            is itself. An iterable is all of these together; a file is read once.
+            `.replio/sessions/` a Replio project, `*.jsonl` a folder of session files, folders of such files a sessions
+            folder; whatever fits is read. Replio's `sessions` stands for itself, too. A file is itself: one that ends
+            in `.json` is Replio's. An iterable is all of these together; a file is read once.
         on_progress: Called with (files read, files in all) after each file, in this thread. What it raises ends the
             scan and is raised here.
         threads: How many threads to read with, at most as many as there are processors; None means that many.
@@ -134,8 +135,8 @@ def scan(
             The file need not exist, and whatever is wrong with it is no error.
 
     Returns:
-        The sessions and their damage. A file in a folder that is no session is left out; one that was named is
-        reported.
+        The sessions and their damage. A `.jsonl` file in a folder that is no session is left out; one that was named
+        is reported, and so is every `.json` file of a Replio project.
 
     Raises:
         FileNotFoundError: A source does not exist.

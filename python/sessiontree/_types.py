@@ -19,8 +19,11 @@ StrPath: TypeAlias = str | os.PathLike[str]
 OnProgress: TypeAlias = Callable[[int, int], object]
 """Called with (files read, files in all); what it returns is ignored."""
 
-Layout: TypeAlias = Literal["agent", "flat", "any"]
-"""How sessions lie in a folder: as an agent's, all of them directly, or as the contents show."""
+Format: TypeAlias = Literal["elyra", "replio"]
+"""Whose way of keeping sessions a file follows."""
+
+Layout: TypeAlias = Literal["agent", "flat", "replio", "any"]
+"""How sessions lie in a folder: as an agent's, all of them directly, as a Replio project's, or as the contents show."""
 
 TableName: TypeAlias = Literal["sessions", "entries", "messages", "tool_calls", "usage_records"]
 """What a table has a row of."""

@@ -110,7 +110,8 @@ def _at(path: Path) -> Path:
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not headers(("any", path)):
-        info(path)  # tells why
+        info(path)  # tells why, unless it is a session of another format
+        raise FormatError("no session of Elyra's: it has another format", path)
     return path
 
 

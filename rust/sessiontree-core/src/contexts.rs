@@ -9,11 +9,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::context::Model;
 use crate::crew::{self, Begun, Results, Task};
-use crate::elyra::store::{Candidate, Source, find};
-use crate::elyra::{Context, LongSurvey, Opened, REGION, Surveyed, survey};
+use crate::elyra::{Context, LongSurvey, REGION, Surveyed, survey};
 use crate::error::{Error, Result};
 use crate::info::SessionInfo;
 use crate::lines::Buffer;
+use crate::listing::Opened;
+use crate::sources::{Candidate, Source, find};
 use crate::usage::IdentityKeys;
 
 /// How many bytes of contexts may wait to be taken, the ones in the making left out.

@@ -9,9 +9,10 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::catalogue::codec::{Listed, decode_listed, decode_records, encode_listed, encode_records};
 use crate::catalogue::{Catalogue, Change, Part, Rows};
-use crate::elyra::Session;
-use crate::elyra::store::{Candidate, Found};
+use crate::error::Damage;
 use crate::info::Stamp;
+use crate::listing::Session;
+use crate::sources::{Candidate, Found};
 use crate::usage::{IdentityKeys, Record};
 
 /// What a catalogue knows of some folders.
@@ -73,9 +74,9 @@ impl Finding {
         }
     }
 
-    pub(crate) fn no_session(path: &Path, stamp: Stamp, is_settled: bool, reason: &str) -> Self {
-        let listed = encode_listed(&Listed::NoSession(reason.to_owned()));
-        Self { path: path.to_owned(), stamp, is_settled, listed, records: None, resume: None }
+    pub(crate) fn no_session(damage: &Damage, stamp: Stamp, is_settled: bool) -> Self {
+        let listed = encode_listed(&Listed::NoSession(damage.clone()));
+        Self { path: damage.path.to_path_buf(), stamp, is_settled, listed, records: None, resume: None }
     }
 }
 

@@ -17,9 +17,12 @@ mod write;
 mod catalogue;
 mod workers;
 mod crew;
+mod listing;
 mod elyra;
 pub mod replio;
 mod events;
+mod sources;
+mod headers;
 mod known;
 mod scan;
 mod contexts;
@@ -27,15 +30,13 @@ mod tables;
 
 pub use context::Model;
 pub use contexts::{Contexts, SessionContext, contexts};
-pub use elyra::store::Source;
-pub use elyra::{
-    Context, FoundHeader, Header, Kind, NewSession, NodeLabel, OpenOptions, OpenSession, SessionEntry, TreeView,
-    find_headers, fork, read_text,
-};
+pub use elyra::{Context, Header, Kind, NewSession, NodeLabel, OpenOptions, OpenSession, SessionEntry, TreeView, fork};
 pub use error::{Damage, DamageKind, Error, Place, Result, Tick, words};
 pub use events::{EventReader, Spent, spent};
+pub use headers::{FoundHeader, find_headers};
 pub use info::{Format, SessionInfo, Stamp};
-pub use scan::{Options, Progress, Scan, scan};
+pub use scan::{Options, Progress, Scan, read_text, scan};
+pub use sources::Source;
 pub use tables::Table;
 pub use timestamp::format as format_time;
 pub use usage::{Tokens, Usage};

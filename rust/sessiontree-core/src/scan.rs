@@ -12,12 +12,14 @@ use std::time::{Duration, Instant};
 
 use crate::catalogue::codec::Listed;
 use crate::crew::{self, Begun, Task};
-use crate::elyra::store::{Candidate, Source, find};
-use crate::elyra::{LongSession, Opened, Reading, Session, Wanted};
+use crate::elyra::{self, LongSession, Wanted};
 use crate::error::{Damage, Error, Result};
-use crate::info::SessionInfo;
+use crate::info::{Format, SessionInfo, Stamp};
 use crate::known::{Finding, Known};
 use crate::lines::Buffer;
+use crate::listing::{Opened, Session};
+use crate::replio;
+use crate::sources::{Candidate, Source, find};
 use crate::usage::{IdentityKeys, Ledger, Usage};
 
 /// How a scan is to be made.
@@ -76,6 +78,18 @@ pub fn scan(
     put_together(sessions, damage, &mut teller)
 }
 
+/// Reads the `all_messages_text` of a session that was listed before.
+///
+/// # Errors
+///
+/// [`Error::Conflict`] where the file is not the one that was listed, [`Error::Io`] where it cannot be read.
+pub fn read_text(info: &SessionInfo) -> Result<String> {
+    match info.format {
+        Format::Elyra => elyra::read_text(info),
+        Format::Replio => replio::read_text(info),
+    }
+}
+
 /// Tells the caller how things go, and learns whether to stop.
 struct Teller<'a> {
     progress: &'a mut dyn FnMut(Progress) -> ControlFlow<()>,
@@ -100,7 +114,7 @@ impl Teller<'_> {
 /// How much of what was found may wait to be kept in the catalogue.
 const PORTION_BYTES: usize = 16 << 20;
 
-/// Reads the files; what is no session and was not named is left out.
+/// Reads the files; what is no session is left out where its folder may hold anything.
 fn read_all(
     files: Vec<Candidate>,
     options: &Options,
@@ -163,8 +177,15 @@ impl Listing {
         Outcome { readable: Some(Ok(Box::new(session))), finding }
     }
 
-    fn no_session(file: &Candidate, reason: &str) -> Option<Readable> {
-        file.is_named.then(|| Err(Damage::unusable(&file.path, &format!("no session: {reason}"))))
+    /// Folders may hold lines of any kind; but who keeps documents keeps nothing else where they are.
+    fn no_session(file: &Candidate, damage: Damage) -> Option<Readable> {
+        (file.is_named || file.format == Format::Replio).then_some(Err(damage))
+    }
+
+    /// As [`Self::no_session`], with what the catalogue is to know.
+    fn found_none(&self, file: &Candidate, stamp: Stamp, is_settled: bool, damage: Damage) -> Outcome {
+        let finding = self.known.is_some().then(|| Finding::no_session(&damage, stamp, is_settled));
+        Outcome { readable: Self::no_session(file, damage), finding }
     }
 
     fn unreadable(path: &Path, error: &io::Error) -> Outcome {
@@ -176,9 +197,44 @@ impl Listing {
         let (listed, records) = self.known.as_ref()?.recall(&file.path)?;
         let readable = match listed {
             Listed::Session(info, damage) => Some(Ok(Box::new(Session::recalled(*info, damage, records)))),
-            Listed::NoSession(reason) => Self::no_session(file, &reason),
+            Listed::NoSession(damage) => Self::no_session(file, damage),
         };
         Some(Outcome { readable, finding: None })
+    }
+
+    fn begin_lines(
+        &self,
+        file: &Candidate,
+        opened: Opened,
+        buffer: &mut Buffer,
+        is_stopped: &AtomicBool,
+    ) -> Begun<Box<LongSession>, Outcome> {
+        let (stamp, is_settled) = (opened.stamp, opened.is_settled);
+        let earlier = self.known.as_ref().and_then(|known| known.resume(&file.path, &stamp));
+        Begun::Done(match elyra::list(opened, &file.path, earlier.as_ref(), buffer, self.wanted, is_stopped) {
+            Ok(elyra::Reading::Long(long)) => return Begun::Long(long),
+            Ok(elyra::Reading::Session(session)) => self.session(*session),
+            Ok(elyra::Reading::NoSession(reason)) => {
+                let damage = Damage::unusable(&file.path, &format!("no session: {reason}"));
+                self.found_none(file, stamp, is_settled, damage)
+            }
+            Err(error) => Self::unreadable(&file.path, &error),
+        })
+    }
+
+    fn read_document(&self, file: &Candidate, opened: Opened, buffer: &mut Buffer, is_stopped: &AtomicBool) -> Outcome {
+        let Opened { file: document, stamp, is_settled, is_regular } = opened;
+        if !is_regular {
+            let damage = Damage::unusable(&file.path, "no session: it is no regular file");
+            return self.found_none(file, stamp, is_settled, damage);
+        }
+        match replio::list(&file.path, &document, stamp, buffer, self.wanted.text, is_stopped) {
+            Ok(replio::Reading::Session(info, damage)) => {
+                self.session(Session { info: *info, damage, records: Vec::new(), is_settled, resume: None })
+            }
+            Ok(replio::Reading::NoSession(damage)) => self.found_none(file, stamp, is_settled, damage),
+            Err(error) => Self::unreadable(&file.path, &error),
+        }
     }
 }
 
@@ -196,17 +252,10 @@ impl Task for Arc<Listing> {
             Ok(None) => return Begun::Done(Outcome { readable: None, finding: None }),
             Err(error) => return Begun::Done(Listing::unreadable(&file.path, &error)),
         };
-        let Opened { stamp, is_settled, .. } = opened;
-        let earlier = self.known.as_ref().and_then(|known| known.resume(&file.path, &stamp));
-        Begun::Done(match opened.read(&file.path, earlier.as_ref(), buffer, self.wanted, is_stopped) {
-            Ok(Reading::Long(long)) => return Begun::Long(long),
-            Ok(Reading::Session(session)) => self.session(*session),
-            Ok(Reading::NoSession(reason)) => Outcome {
-                readable: Listing::no_session(file, reason),
-                finding: self.known.is_some().then(|| Finding::no_session(&file.path, stamp, is_settled, reason)),
-            },
-            Err(error) => Listing::unreadable(&file.path, &error),
-        })
+        match file.format {
+            Format::Elyra => self.begin_lines(file, opened, buffer, is_stopped),
+            Format::Replio => Begun::Done(self.read_document(file, opened, buffer, is_stopped)),
+        }
     }
 
     fn take(&self, long: &Self::Long) -> Option<u64> {

@@ -58,6 +58,7 @@ fn source(layout: &str, path: PathBuf) -> PyResult<Source> {
     match layout {
         "agent" => Ok(Source::Agent(path)),
         "flat" => Ok(Source::Flat(path)),
+        "replio" => Ok(Source::Replio(path)),
         "any" => Ok(Source::Any(path)),
         _ => Err(PyValueError::new_err(format!("no such layout: {layout}"))),
     }

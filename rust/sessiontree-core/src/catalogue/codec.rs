@@ -14,15 +14,15 @@ use crate::usage::{Identity, Record, Tokens};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Listed {
     Session(Box<SessionInfo>, Vec<Damage>),
-    /// No session; the text says what it is instead.
-    NoSession(String),
+    /// No session; the report says what it is instead.
+    NoSession(Damage),
 }
 
 /// The same as it is kept: without what is known anyway.
 #[derive(Serialize, Deserialize)]
 enum Kept<Info, Text> {
     Session(Info, Vec<Report<Text>>),
-    NoSession(Text),
+    NoSession(Report<Text>),
 }
 
 /// A [`Damage`] without its path, which is the file's.
@@ -38,7 +38,7 @@ struct Report<Text> {
 pub(crate) fn encode_listed(listed: &Listed) -> Vec<u8> {
     encode(&match listed {
         Listed::Session(info, damage) => Kept::Session(&**info, damage.iter().map(report).collect()),
-        Listed::NoSession(reason) => Kept::NoSession(reason.as_str()),
+        Listed::NoSession(damage) => Kept::NoSession(report(damage)),
     })
 }
 
@@ -52,19 +52,22 @@ pub(crate) fn decode_listed(bytes: &[u8], path: &Path, stamp: Stamp) -> Option<L
     Some(match decode::<Kept<SessionInfo, String>>(bytes)? {
         Kept::Session(info, reports) => {
             let info = SessionInfo { path: path.to_owned(), stamp, ..info };
-            Listed::Session(Box::new(info), damage(reports, path))
+            Listed::Session(Box::new(info), damages(reports, path))
         }
-        Kept::NoSession(reason) => Listed::NoSession(reason),
+        Kept::NoSession(report) => Listed::NoSession(damage(report, &path.into())),
     })
 }
 
-fn damage(reports: Vec<Report<String>>, path: &Path) -> Vec<Damage> {
+fn damages(reports: Vec<Report<String>>, path: &Path) -> Vec<Damage> {
     if reports.is_empty() {
         return Vec::new();
     }
     let path: Arc<Path> = path.into();
-    let damage = |Report { kind, place, reason, errno }| Damage { kind, path: Arc::clone(&path), place, reason, errno };
-    reports.into_iter().map(damage).collect()
+    reports.into_iter().map(|report| damage(report, &path)).collect()
+}
+
+fn damage(Report { kind, place, reason, errno }: Report<String>, path: &Arc<Path>) -> Damage {
+    Damage { kind, path: Arc::clone(path), place, reason, errno }
 }
 
 /// Usage records as they are kept: each model's name once.
@@ -193,7 +196,8 @@ mod tests {
 
     #[test]
     fn no_session_and_odd_numbers_come_back() {
-        let listed = Listed::NoSession("it is empty".to_owned());
+        let place = Some(Place { line: 3, offset: 70 });
+        let listed = Listed::NoSession(Damage { place, ..Damage::unusable(Path::new("a"), "it is cut off") });
         assert_eq!(decode_listed(&encode_listed(&listed), Path::new("a"), Stamp::default()), Some(listed));
         let zero = Record {
             tokens: [-0.0, f64::MAX, 5e-324, 0.1, 0.0, 1.0].into(),

@@ -10,7 +10,7 @@ use crate::usage::IdentityKeys;
 
 /// Which reading rules a catalogue was written by. Another version's is thrown away, so this package's own is part of it;
 /// between releases, the number goes up whenever a file may be read otherwise, or what is kept has another form.
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/2");
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/3");
 
 const HASH: usize = size_of::<u64>();
 const STAMP: usize = 5 * size_of::<u64>();

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::Session;
 use super::header::Header;
 use super::index::{Index, NEVER};
 use super::intake::report_repeated;
@@ -14,6 +13,7 @@ use super::tally::Tally;
 use super::tree::Tree;
 use crate::error::{Place, Reports};
 use crate::info::{Format, NO_MESSAGES, SessionInfo, Stamp};
+use crate::listing::Session;
 use crate::usage::{IdentityKeys, Record};
 
 /// What is kept of a session, as far as it has been read.

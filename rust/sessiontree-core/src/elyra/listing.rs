@@ -9,11 +9,9 @@ use super::facts::Facts;
 use super::header::Header;
 use super::long::{self, Begun, LongFile, Rest};
 use super::resume::{self, Ends};
-use crate::catalogue::is_settled;
-use crate::error::Damage;
-use crate::files::open;
-use crate::info::{SessionInfo, Stamp};
+use crate::info::Stamp;
 use crate::lines::Buffer;
+use crate::listing::{Opened, Session};
 use crate::usage::{IdentityKeys, Record};
 
 /// How a file is to be listed.
@@ -27,26 +25,6 @@ pub(crate) struct Wanted {
     pub(crate) keys: IdentityKeys,
 }
 
-/// A file that is a session.
-#[derive(Debug)]
-pub(crate) struct Session {
-    pub(crate) info: SessionInfo,
-    pub(crate) damage: Vec<Damage>,
-    /// Its usage records, repeated ones too: what equals one of them equals it in other files as well.
-    pub(crate) records: Vec<Record>,
-    /// Whether every later change of the file shows in its stamp.
-    pub(crate) is_settled: bool,
-    /// What there is to read the file on with when it has grown; None if it is read anew then.
-    pub(crate) resume: Option<Vec<u8>>,
-}
-
-impl Session {
-    /// One that is known from before.
-    pub(crate) fn recalled(info: SessionInfo, damage: Vec<Damage>, records: Vec<Record>) -> Self {
-        Self { info, damage, records, is_settled: true, resume: None }
-    }
-}
-
 /// What a file turned out to be.
 pub(crate) enum Reading {
     Session(Box<Session>),
@@ -56,70 +34,43 @@ pub(crate) enum Reading {
     NoSession(&'static str),
 }
 
-/// A file as it was when its reading began: what is written to it from then on changes what later looks are held against.
-pub(crate) struct Opened {
-    pub(super) file: File,
-    pub(crate) stamp: Stamp,
-    /// Whether every later change shows in the stamp.
-    pub(crate) is_settled: bool,
-    pub(super) is_regular: bool,
-}
-
-impl Opened {
-    /// None if there is no such file.
-    ///
-    /// # Errors
-    ///
-    /// The system would not let us have it.
-    pub(crate) fn open(path: &Path) -> io::Result<Option<Self>> {
-        let file = match open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        let metadata = file.metadata()?;
-        let stamp = Stamp::of(&metadata);
-        Ok(Some(Self { file, stamp, is_settled: is_settled(&stamp), is_regular: metadata.is_file() }))
+/// Reads the file in one pass, or begins to; from where `known` ends, if that is of this file. When `is_stopped` is set,
+/// nobody waits for the result: it may then be anything.
+///
+/// # Errors
+///
+/// The system would not let us read it.
+pub(crate) fn list(
+    opened: Opened,
+    path: &Path,
+    known: Option<&(Vec<u8>, Vec<Record>)>,
+    buffer: &mut Buffer,
+    wanted: Wanted,
+    is_stopped: &AtomicBool,
+) -> io::Result<Reading> {
+    if !opened.is_regular {
+        return Ok(Reading::NoSession("it is no regular file"));
     }
-
-    /// Reads the file in one pass, or begins to; from where `known` ends, if that is of this file. When `is_stopped` is set,
-    /// nobody waits for the result: it may then be anything.
-    ///
-    /// # Errors
-    ///
-    /// The system would not let us read it.
-    pub(crate) fn read(
-        self,
-        path: &Path,
-        known: Option<&(Vec<u8>, Vec<Record>)>,
-        buffer: &mut Buffer,
-        wanted: Wanted,
-        is_stopped: &AtomicBool,
-    ) -> io::Result<Reading> {
-        if !self.is_regular {
-            return Ok(Reading::NoSession("it is no regular file"));
+    let Opened { file, stamp, is_settled, .. } = opened;
+    let size = stamp.size_bytes;
+    let ends = if wanted.records { Ends::before(&file, size) } else { None };
+    let resumed = known.and_then(|(state, records)| resume::restore(state, records, &file, wanted));
+    let begun = if let Some((facts, start)) = resumed {
+        long::go_on(&file, start, size, long::REGION, buffer, is_stopped, facts)?
+    } else {
+        let facts = |header: &Header| Facts::new(header.clone(), wanted.keys, wanted.text, wanted.records);
+        match long::begin(&file, size, long::REGION, buffer, is_stopped, facts)? {
+            Begun::Session(_, rest) => rest,
+            Begun::NoSession(reason) => return Ok(Reading::NoSession(reason)),
         }
-        let Self { file, stamp, is_settled, .. } = self;
-        let size = stamp.size_bytes;
-        let ends = if wanted.records { Ends::before(&file, size) } else { None };
-        let resumed = known.and_then(|(state, records)| resume::restore(state, records, &file, wanted));
-        let begun = if let Some((facts, start)) = resumed {
-            long::go_on(&file, start, size, long::REGION, buffer, is_stopped, facts)?
-        } else {
-            let facts = |header: &Header| Facts::new(header.clone(), wanted.keys, wanted.text, wanted.records);
-            match long::begin(&file, size, long::REGION, buffer, is_stopped, facts)? {
-                Begun::Session(_, rest) => rest,
-                Begun::NoSession(reason) => return Ok(Reading::NoSession(reason)),
-            }
-        };
-        Ok(match begun {
-            Rest::Read(facts) => Reading::Session(Box::new(session(facts, path, &file, stamp, is_settled, ends))),
-            Rest::Long(long) => {
-                let path = path.to_owned();
-                Reading::Long(Box::new(LongSession { path, file, stamp, is_settled, ends, long }))
-            }
-        })
-    }
+    };
+    Ok(match begun {
+        Rest::Read(facts) => Reading::Session(Box::new(session(facts, path, &file, stamp, is_settled, ends))),
+        Rest::Long(long) => {
+            let path = path.to_owned();
+            Reading::Long(Box::new(LongSession { path, file, stamp, is_settled, ends, long }))
+        }
+    })
 }
 
 /// What a listing has of a file that has been read.

@@ -117,7 +117,7 @@ pub(super) fn load_more(file: &File, offset: u64, size: u64, body: &mut Body) ->
 }
 
 /// Only the header; None if the file is no session, or cannot be read.
-pub(super) fn read_header(file: &File, size: u64, buffer: &mut Buffer) -> Option<Header> {
+pub(crate) fn read_header(file: &File, size: u64, buffer: &mut Buffer) -> Option<Header> {
     let section = Section { file, at: 0, end: size, is_stopped: &AtomicBool::new(false) };
     let found = read_head(&mut Lines::new(section, buffer), |_| ((), Vec::<Digest>::new()));
     found.ok()?.ok().map(|(head, ..)| head.header)

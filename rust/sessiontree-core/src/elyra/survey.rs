@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::Opened;
 use super::context::{self, Context};
 use super::digest::Digest;
 use super::facts::Facts;
@@ -19,6 +18,7 @@ use super::stretch::Stretch;
 use crate::error::{Error, Reports, Result};
 use crate::info::{SessionInfo, Stamp};
 use crate::lines::Buffer;
+use crate::listing::Opened;
 use crate::usage::IdentityKeys;
 
 /// What a session is put together in, for both.

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use super::facts::Facts;
-use super::names;
 use super::time;
-use crate::error::Damage;
+use super::{names, places};
+use crate::error::{Damage, Result};
+use crate::files::read_again;
 use crate::info::{Format, NO_MESSAGES, SessionInfo, Stamp};
 use crate::json::Nesting;
 use crate::lines::{Buffer, MAX_LINE};
@@ -46,6 +47,22 @@ pub(crate) fn list(
     })
 }
 
+/// Reads the `all_messages_text` of a session that was listed before.
+///
+/// # Errors
+///
+/// [`Error::Conflict`] where the file is not the one that was listed, [`Error::Io`] where it cannot be read.
+///
+/// [`Error::Conflict`]: crate::error::Error::Conflict
+/// [`Error::Io`]: crate::error::Error::Io
+pub(crate) fn read_text(info: &SessionInfo) -> Result<String> {
+    let mut buffer = Buffer::default();
+    read_again(&info.into(), |file| {
+        let Some(document) = buffer.read_whole(file, &AtomicBool::new(false))? else { return Ok(None) };
+        Ok(Facts::read(document, &mut Nesting::default(), true).ok().and_then(|facts| facts.log.all_text))
+    })
+}
+
 /// Why a document of more than [`MAX_LINE`] bytes is none.
 pub(super) fn too_long() -> String {
     format!("it is longer than {} MiB", MAX_LINE >> 20)
@@ -59,7 +76,7 @@ fn row(facts: Facts, path: &Path, stamp: Stamp, size_bytes: u64) -> (SessionInfo
         path: path.to_owned(),
         format: Format::Replio,
         id: name.clone(),
-        cwd: project(path).map_or_else(String::new, |project| project.to_string_lossy().into_owned()),
+        cwd: places::project(path).map_or_else(String::new, |project| project.to_string_lossy().into_owned()),
         name: Some(name),
         parent_session: parent(path, &parent_id).map(|parent| parent.to_string_lossy().into_owned()),
         created_ms: ms(created_at).or(log.first_time.map(|(_, ms)| ms)),
@@ -77,13 +94,6 @@ fn row(facts: Facts, path: &Path, stamp: Stamp, size_bytes: u64) -> (SessionInfo
         stamp,
     };
     (info, reports.into_damage(path))
-}
-
-/// The project that a session's file belongs to, if it lies where a project keeps them.
-fn project(path: &Path) -> Option<PathBuf> {
-    let sessions = path.parent()?;
-    let home = sessions.parent()?;
-    (sessions.ends_with("sessions") && home.ends_with(".replio")).then(|| home.parent().map(Path::to_owned))?
 }
 
 /// Where the session lies that this one was begun from, if it names one that a file can have.

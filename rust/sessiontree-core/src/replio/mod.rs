@@ -1,6 +1,7 @@
 //! Replio's sessions: one JSON document each.
 
 pub mod names;
+mod places;
 mod message;
 mod log;
 mod document;
@@ -24,6 +25,8 @@ use crate::json::{is_string, text};
 use crate::timestamp;
 pub use context::ContextOptions;
 pub use fold::folded;
+pub(crate) use listing::{Reading, list, read_text};
+pub(crate) use places::{is_session_name, sessions_folder};
 pub use preview::{Preview, preview};
 pub use session::{List, Session};
 pub use transforms::Transforms;

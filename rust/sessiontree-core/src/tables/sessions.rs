@@ -36,6 +36,7 @@ pub(super) fn fields() -> Vec<Field> {
         always("cost_total", DataType::Float64),
         always("damage_count", DataType::Int64),
         always("version", DataType::Int64),
+        always("format", DataType::Utf8),
     ]
 }
 
@@ -53,7 +54,8 @@ pub(super) fn stream(schema: SchemaRef, infos: Vec<SessionInfo>) -> Box<dyn Reco
 }
 
 fn batch(schema: SchemaRef, infos: &[SessionInfo]) -> Result<RecordBatch, ArrowError> {
-    let [mut path, mut id, mut cwd, mut name, mut parent_session, mut leaf_id]: [StringBuilder; 6] = Default::default();
+    let [mut path, mut id, mut cwd, mut name, mut parent_session, mut leaf_id, mut format]: [StringBuilder; 7] =
+        Default::default();
     let [mut created, mut modified] = [times(), times()];
     let mut first_message = LargeStringBuilder::new();
     let mut counts: [Int64Builder; 6] = Default::default();
@@ -68,6 +70,7 @@ fn batch(schema: SchemaRef, infos: &[SessionInfo]) -> Result<RecordBatch, ArrowE
         modified.append_value(info.modified_ms);
         first_message.append_value(&info.first_message);
         leaf_id.append_option(info.leaf_id.as_deref());
+        format.append_value(info.format.name());
         let of_info = [
             count(info.message_count),
             count(info.size_bytes),
@@ -98,5 +101,6 @@ fn batch(schema: SchemaRef, infos: &[SessionInfo]) -> Result<RecordBatch, ArrowE
         tip_count,
     ];
     let used = used.each_mut().map(|column| take(column));
-    RecordBatch::try_new(schema, head.into_iter().chain(used).chain([damage_count, version]).collect())
+    let last = [damage_count, version, take(&mut format)];
+    RecordBatch::try_new(schema, head.into_iter().chain(used).chain(last).collect())
 }

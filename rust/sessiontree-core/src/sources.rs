@@ -1,14 +1,17 @@
-//! Finding the files of a store.
+//! Finding the files of stores, whichever formats they are of.
 //!
-//! A session file is a regular file, or a link to one, whose name ends in `.jsonl`. Nothing is opened here, so a named
-//! pipe cannot hold a listing up.
+//! A session file is a regular file, or a link to one, whose name ends as its format has it. Nothing is opened here, so a
+//! named pipe cannot hold a listing up.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs::{self, DirEntry, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Damage, Error, Result};
+use crate::info::Format;
+use crate::{elyra, replio};
 
 /// Where to look for sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +20,8 @@ pub enum Source {
     Agent(PathBuf),
     /// A folder that holds the files themselves. It need not exist.
     Flat(PathBuf),
+    /// A folder that holds the documents of a Replio project. It need not exist.
+    Replio(PathBuf),
     /// A file, or a folder of whichever kind its contents show.
     Any(PathBuf),
 }
@@ -25,6 +30,8 @@ pub enum Source {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Candidate {
     pub(crate) path: PathBuf,
+    /// Whose it is, going by its name.
+    pub(crate) format: Format,
     /// Whether it was named itself, not found in a folder.
     pub(crate) is_named: bool,
 }
@@ -49,7 +56,8 @@ pub(crate) fn find(sources: &[Source], tick: &mut dyn FnMut() -> Result<()>) -> 
     for source in sources {
         match source {
             Source::Agent(folder) => search.folders_in(&absolute(folder)?.join("sessions"))?,
-            Source::Flat(folder) => search.files_in(&absolute(folder)?)?,
+            Source::Flat(folder) => search.files_in(&absolute(folder)?, Format::Elyra)?,
+            Source::Replio(folder) => search.files_in(&absolute(folder)?, Format::Replio)?,
             Source::Any(path) => search.anything(&absolute(path)?)?,
         }
     }
@@ -58,6 +66,18 @@ pub(crate) fn find(sources: &[Source], tick: &mut dyn FnMut() -> Result<()>) -> 
 
 fn absolute(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path).map_err(Error::io(path))
+}
+
+/// Whose session a file would be, going by its name.
+fn format_of(name: &OsStr) -> Option<Format> {
+    let name = name.as_encoded_bytes();
+    if elyra::is_session_name(name) {
+        Some(Format::Elyra)
+    } else if replio::is_session_name(name) {
+        Some(Format::Replio)
+    } else {
+        None
+    }
 }
 
 struct Search<'a> {
@@ -71,7 +91,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Whatever fits is read: `sessions/` below it, files in it, folders of files in it.
+    /// Whatever fits is read: `sessions/` or `.replio/sessions/` below it, files in it, folders of files in it.
     fn anything(&mut self, path: &Path) -> Result<()> {
         if !fs::metadata(path).map_err(Error::io(path))?.is_dir() {
             return self.named(path);
@@ -82,22 +102,27 @@ impl Search<'_> {
         if is_agent {
             self.folders_in(&sessions)?;
         }
-        self.files_in(path)?;
+        let replio = replio::sessions_folder(path);
+        if let Some(sessions) = &replio {
+            self.files_in(sessions, Format::Replio)?;
+        }
+        self.files_in(path, Format::Elyra)?;
         self.folders_in(path)?;
-        if self.files.len() == before && !is_agent {
-            let reason = "expected a folder 'sessions', *.jsonl files, or folders of such files".to_owned();
+        if self.files.len() == before && !is_agent && replio.is_none() {
+            let reason = "expected a folder 'sessions' or '.replio/sessions', *.jsonl files, or folders of such files";
+            let reason = reason.to_owned();
             return Err(Error::NothingFits { path: path.to_owned(), reason });
         }
         Ok(())
     }
 
-    /// The files in the folders in `folder`, no deeper.
+    /// Elyra's files in the folders in `folder`, no deeper.
     fn folders_in(&mut self, folder: &Path) -> Result<()> {
         for entry in children(folder)? {
             (self.tick)()?;
             let path = entry.path();
             match metadata(&entry, &path) {
-                Ok(metadata) if metadata.is_dir() => match self.files_in(&path) {
+                Ok(metadata) if metadata.is_dir() => match self.files_in(&path, Format::Elyra) {
                     Err(Error::Io { path, source }) => self.note(&path, &source),
                     other => other?,
                 },
@@ -108,8 +133,8 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// The files in `folder`, no deeper.
-    fn files_in(&mut self, folder: &Path) -> Result<()> {
+    /// The files of a format in `folder`, no deeper.
+    fn files_in(&mut self, folder: &Path, format: Format) -> Result<()> {
         let children = children(folder)?;
         let real = match folder.canonicalize() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -118,14 +143,14 @@ impl Search<'_> {
         self.folders.push((folder.to_owned(), real));
         for entry in children {
             (self.tick)()?;
-            if !entry.file_name().as_encoded_bytes().ends_with(b".jsonl") {
+            if format_of(&entry.file_name()) != Some(format) {
                 continue;
             }
             let path = entry.path();
             match is_file(&entry, &path) {
                 Ok((true, is_link)) => {
                     let folder = (!is_link).then_some(self.folders.len() - 1);
-                    self.files.push((Candidate { path, is_named: false }, folder));
+                    self.files.push((Candidate { path, format, is_named: false }, folder));
                 }
                 Ok((false, _)) => {}
                 Err(error) => self.note(&path, &error),
@@ -137,7 +162,8 @@ impl Search<'_> {
     fn named(&mut self, path: &Path) -> Result<()> {
         let metadata = fs::metadata(path).map_err(Error::io(path))?;
         if metadata.is_file() {
-            self.files.push((Candidate { path: path.to_owned(), is_named: true }, None));
+            let format = path.file_name().and_then(format_of).unwrap_or_default();
+            self.files.push((Candidate { path: path.to_owned(), format, is_named: true }, None));
         } else {
             self.damage.push(Damage::unusable(path, "no session: it is no regular file"));
         }
