@@ -17,6 +17,9 @@ pub(crate) const MAX_LINE: usize = 512 << 20;
 /// enough to stay in a core's cache.
 const BLOCK: usize = 256 << 10;
 
+/// How much of the buffer is kept from one text to the next: most fit into it.
+const WHOLE: usize = 4 << 20;
+
 /// From which size on the buffer is given room for the longest line that there may be.
 const LONG: usize = 32 << 20;
 
@@ -55,7 +58,7 @@ impl Buffer {
         mut source: impl Read,
         is_stopped: &AtomicBool,
     ) -> io::Result<Option<Text<'_>>> {
-        self.reset();
+        self.reset(WHOLE);
         let (mut marker, mut end) = (Marker::default(), 0);
         loop {
             if end == self.bytes.len() {
@@ -84,13 +87,17 @@ impl Buffer {
         self.bytes
     }
 
-    /// What one long text took is not kept for all that come after it.
-    fn reset(&mut self) {
-        self.bytes.truncate(BLOCK);
-        self.bytes.shrink_to_fit();
-        self.bytes.resize(BLOCK, 0);
-        self.marks.truncate(BLOCK / marks::BLOCK);
-        self.marks.shrink_to_fit();
+    /// What one long text took is not kept for all that come after it, beyond so many bytes.
+    fn reset(&mut self, most: usize) {
+        if self.bytes.len() > most {
+            self.bytes.truncate(most);
+            self.bytes.shrink_to_fit();
+            self.marks.truncate(most / marks::BLOCK);
+            self.marks.shrink_to_fit();
+        }
+        if self.bytes.len() < BLOCK {
+            self.bytes.resize(BLOCK, 0);
+        }
     }
 }
 
@@ -118,7 +125,7 @@ impl<'b, R: Read> Lines<'b, R> {
 
     /// The lines of a source whose first stands at `place` in its file.
     pub(crate) fn from(source: R, buffer: &'b mut Buffer, place: Place) -> Self {
-        buffer.reset();
+        buffer.reset(BLOCK);
         let Buffer { bytes, marks } = buffer;
         let marker = Marker::default();
         Self { source, bytes, marks, marker, max_line: MAX_LINE, start: 0, end: 0, place, ended: false }

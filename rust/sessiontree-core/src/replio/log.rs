@@ -22,11 +22,20 @@ pub(super) struct Log {
     pub(super) first_user_text: Option<String>,
     /// The texts of users and assistants joined by one blank; None where nobody wants them.
     pub(super) all_text: Option<String>,
-    /// Of the first and the last message that has a readable one, as it stands there, and in Unix milliseconds.
-    pub(super) first_time: Option<(String, i64)>,
-    pub(super) last_time: Option<(String, i64)>,
-    /// None if the last message has none.
-    pub(super) last_id: Option<String>,
+    /// Of the first and the last message that have a readable one.
+    pub(super) first_time: Option<Time>,
+    pub(super) last_time: Option<Time>,
+    /// Of the last message; empty if it has none.
+    pub(super) last_id: String,
+}
+
+/// When a message was said.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Time {
+    /// As it stands there.
+    pub(super) text: String,
+    /// Unix milliseconds.
+    pub(super) ms: i64,
 }
 
 impl Log {
@@ -48,7 +57,10 @@ impl Log {
             }
         }
         self.add_time(message.timestamp.map(|time| time.of(bytes)));
-        self.last_id = message.id.map(|id| id.of(bytes)).filter(|id| is_string(id)).map(|id| text(id).into_owned());
+        self.last_id.clear();
+        if let Some(id) = message.id.map(|id| id.of(bytes)).filter(|id| is_string(id)) {
+            self.last_id.push_str(&text(id));
+        }
         self.add_text(role, message.content.map(|content| document.part(content.range())), nesting);
     }
 
@@ -66,10 +78,13 @@ impl Log {
         let Some(timestamp) = timestamp.filter(|timestamp| is_string(timestamp)) else { return };
         let timestamp = text(timestamp);
         let Some(ms) = time(&timestamp) else { return };
+        let last = self.last_time.get_or_insert_default();
+        last.text.clear();
+        last.text.push_str(&timestamp);
+        last.ms = ms;
         if self.first_time.is_none() {
-            self.first_time = Some((timestamp.to_string(), ms));
+            self.first_time = Some(last.clone());
         }
-        self.last_time = Some((timestamp.into_owned(), ms));
     }
 
     fn add_text(&mut self, role: Role, content: Option<Text<'_>>, nesting: &mut Nesting) {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::facts::Facts;
 use super::file::read_file;
-use super::log::Log;
+use super::log::{Log, Time};
 use super::names;
 use super::session::Session;
 use crate::error::Result;
@@ -54,7 +54,7 @@ pub fn preview(path: &Path) -> Result<Preview> {
     let read = |document: Text<'_>, nesting: &mut Nesting| Facts::read(document, nesting, false);
     let (facts, _) = read_file(path, &mut Buffer::default(), read)?;
     let Facts { log, created_at, updated_at, parent_id, sub_sessions, .. } = facts;
-    let time = |time: Option<(String, i64)>| time.map(|(text, _)| text).unwrap_or_default();
+    let time = |time: Option<Time>| time.unwrap_or_default().text;
     Ok(Preview {
         name: names::of_file(path),
         created_at: created_at.unwrap_or_else(|| time(log.first_time)),

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::document::{Key, Outline, Taker, read};
 use super::file::read_file;
 use super::layout::laid_out;
-use super::log::Log;
+use super::log::{Log, Time};
 use super::message::{Call, Message};
 use super::{names, turns};
 use crate::error::{Damage, Error, Result};
@@ -138,7 +138,7 @@ impl Session {
         let of = |key| self.outline.text(key, &self.text);
         let (created_at, updated_at, parent_id) = (of(Key::CreatedAt), of(Key::UpdatedAt), of(Key::ParentId));
         let log = if created_at.is_none() || updated_at.is_none() { self.log(false) } else { Log::default() };
-        let time = |time: Option<(String, i64)>| time.map(|(text, _)| text);
+        let time = |time: Option<Time>| time.map(|time| time.text);
         let scalar = |text: Option<String>| Scalar { text: text.unwrap_or_default(), is_changed: false };
         self.created_at = scalar(created_at.or_else(|| time(log.first_time.clone())));
         self.updated_at = scalar(updated_at.or_else(|| time(log.last_time.clone())));
