@@ -377,6 +377,18 @@ def test_asynchronous_sources(tmp_path: Path) -> None:
     asyncio.run(check())
 
 
+def test_what_is_in_memory_keeps_nobody_else_waiting() -> None:
+    many = lines([{"type": "x"}]) * 1_000_000
+    endless: list[AsyncSource] = [many, [many[:700_000]] * 1000, ({"type": "x"} for _ in range(10**9))]
+
+    async def check() -> None:
+        for source in endless:
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(collected(source, types=["y"]), 0.05)
+
+    asyncio.run(check())
+
+
 async def _write(stdin: asyncio.StreamWriter, data: bytes) -> None:
     stdin.write(data)
     await stdin.drain()
