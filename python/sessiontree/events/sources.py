@@ -119,7 +119,17 @@ def _read_of(source: object) -> Callable[[int], bytes | None] | None:
     """
     if isinstance(source, io.TextIOBase):
         raise TypeError("expected a binary file, found one of text: its `buffer` is binary")
-    return getattr(source, "read1", None) or getattr(source, "read", None)
+    read = getattr(source, "read", None)
+    # Of a file that does not wait, `read1` tells the end and nothing to be read now in the same way.
+    return read if _does_not_wait(source) else getattr(source, "read1", read)
+
+
+def _does_not_wait(source: object) -> bool:
+    fileno = getattr(source, "fileno", None)
+    try:
+        return fileno is not None and not os.get_blocking(fileno())
+    except OSError:  # no file of the system
+        return False
 
 
 def _no_source(source: object) -> TypeError:
