@@ -115,7 +115,19 @@ def test_damage_is_told(home: Home, file: Path) -> None:
     file.write_bytes(lines(RUN) + b"odd\n\x1b[31m\n")
     done = home.run("run", file)
     assert (done.returncode, done.stdout) == (0, "Done\nand dusted\n")
-    assert done.stderr.startswith("sessiontree: 2 damaged lines, the first of them -:9: expected an object")
+    assert done.stderr.startswith(f"sessiontree: 2 damaged lines, the first of them {file}:9: expected an object")
+    piped = subprocess.run([*COMMAND, "run"], input=file.read_bytes(), capture_output=True, check=True, timeout=60)
+    assert b"the first of them -:9: expected an object" in piped.stderr
+
+
+def test_without_standard_input(home: Home) -> None:
+    closed = ("/bin/sh", "-c", 'exec "$@" <&-', "sh", *COMMAND)
+    for arguments in ((), ("-",)):
+        done = home.run("run", *arguments, command=closed)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith("sessiontree: nothing to read: ")
+    script = "RUN[-1]['messages'][-1]['content'][0]['text'] = repr(sys.stdin.read()); say(*RUN)"
+    assert home.run("run", *agent(script), command=closed).stdout == "''\n"
 
 
 @pytest.mark.parametrize(
@@ -437,6 +449,14 @@ def test_a_terminal_shows_the_run_as_it_goes_on(home: Home) -> None:
     assert screen[1:3] == ["Done", "and dusted"]
     assert screen[3].startswith("ok, 1 tool call, 18 tokens, $1.00, ")
     assert len(screen) == 4
+
+
+def test_a_flood_on_standard_error_is_shown_quickly(home: Home) -> None:
+    pytest.importorskip("pty", reason="no pseudo-terminals here")
+    script = "sys.stderr.write('\\n'.join(map(str, range(20_000))) + '\\n'); say(*RUN)"
+    shown = home.on_terminal("run", *agent(script))
+    assert "\r\n19999\r\n" in shown.raw
+    assert shown.raw.count("\x1b[2K") < 1000, "how often the view was drawn anew"
 
 
 def test_nothing_dangerous_reaches_a_terminal(home: Home, file: Path) -> None:
