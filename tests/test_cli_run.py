@@ -115,7 +115,19 @@ def test_damage_is_told(home: Home, file: Path) -> None:
     file.write_bytes(lines(RUN) + b"odd\n\x1b[31m\n")
     done = home.run("run", file)
     assert (done.returncode, done.stdout) == (0, "Done\nand dusted\n")
-    assert done.stderr.startswith("sessiontree: 2 damaged lines, the first of them -:9: expected an object")
+    assert done.stderr.startswith(f"sessiontree: 2 damaged lines, the first of them {file}:9: expected an object")
+    piped = subprocess.run([*COMMAND, "run"], input=file.read_bytes(), capture_output=True, check=True, timeout=60)
+    assert b"the first of them -:9: expected an object" in piped.stderr
+
+
+def test_without_standard_input(home: Home) -> None:
+    closed = ("/bin/sh", "-c", 'exec "$@" <&-', "sh", *COMMAND)
+    for arguments in ((), ("-",)):
+        done = home.run("run", *arguments, command=closed)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith("sessiontree: nothing to read: ")
+    script = "RUN[-1]['messages'][-1]['content'][0]['text'] = repr(sys.stdin.read()); say(*RUN)"
+    assert home.run("run", *agent(script), command=closed).stdout == "''\n"
 
 
 @pytest.mark.parametrize(
@@ -253,6 +265,29 @@ def test_standard_input_is_the_programs(home: Home) -> None:
 
 # Nothing is left running
 
+TALKS_ON = """
+import os, sys, time
+if {is_elsewhere}:
+    os.setsid()
+open({pid!r}, "w").write(str(os.getpid()))
+while True:
+    print('{{"type":"x"}}', flush=True)
+    time.sleep({pause})
+"""
+
+
+@pytest.mark.parametrize("pause", [0.01, 0])
+@pytest.mark.parametrize("is_elsewhere", [False, True])
+def test_what_a_program_leaves_may_talk_on(home: Home, tmp_path: Path, is_elsewhere: bool, pause: float) -> None:
+    pid = tmp_path / "pid"
+    child = TALKS_ON.format(is_elsewhere=is_elsewhere, pid=str(pid), pause=pause)
+    script = f"import subprocess; subprocess.Popen([sys.executable, '-c', {child!r}]); say(*RUN); time.sleep(1)"
+    start = time.monotonic()
+    done = home.run("run", *agent(script))
+    assert (done.returncode, done.stdout) == (0, "Done\nand dusted\n")
+    assert time.monotonic() - start < 20
+    assert gone(int(pid.read_text(encoding="utf-8")))  # also of one elsewhere, which can say nothing any more
+
 
 def test_what_a_program_leaves_is_ended(home: Home, tmp_path: Path) -> None:
     leave = "import subprocess; child = subprocess.Popen(['sleep', '1000'])"
@@ -332,7 +367,46 @@ def test_a_program_that_ignores_interrupts_is_ended_by_more_of_them(home: Home, 
     assert (code, run["status"], run["exit_code"]) == (1, "incomplete", 143)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_program_that_ignores_all_it_can_is_killed(home: Home, started: list[Started]) -> None:
+    started.append(Started(home, "signal.signal(signal.SIGTERM, signal.SIG_IGN)"))
+    for _ in range(3):
+        assert is_running(started[0].child)
+        started[0].process.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+    code, run = started[0].end()
+    assert (code, run["status"], run["exit_code"]) == (1, "incomplete", 137)
+
+
+def test_a_program_that_is_stopped_is_told(home: Home, started: list[Started]) -> None:
+    started.append(Started(home, ABORT))
+    os.kill(started[0].child, signal.SIGSTOP)
+    started[0].process.send_signal(signal.SIGINT)
+    code, run = started[0].end()
+    assert (code, run["status"], run["exit_code"]) == (1, "aborted", 9)
+
+
+AT_ONCE = """
+import os, signal, subprocess, sys
+from sessiontree import cli
+
+def start(*arguments, start=subprocess.Popen, **options):
+    process = start(*arguments, **options)
+    os.kill(os.getpid(), signal.SIGTERM)
+    return process
+
+subprocess.Popen = start
+sys.exit(cli.main())
+"""
+"""The command, which is ended as soon as there is a program."""
+
+
+def test_a_signal_may_come_while_the_program_starts(home: Home) -> None:
+    done = home.run("run", "--json", *agent("time.sleep(60)"), command=(sys.executable, "-c", AT_ONCE))
+    run = json.loads(done.stdout)
+    assert (done.returncode, run["status"], run["exit_code"]) == (1, "incomplete", 143)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
 def test_other_signals_reach_the_program(home: Home, started: list[Started], number: signal.Signals) -> None:
     started.append(Started(home, ""))
     started[0].process.send_signal(number)
@@ -375,6 +449,14 @@ def test_a_terminal_shows_the_run_as_it_goes_on(home: Home) -> None:
     assert screen[1:3] == ["Done", "and dusted"]
     assert screen[3].startswith("ok, 1 tool call, 18 tokens, $1.00, ")
     assert len(screen) == 4
+
+
+def test_a_flood_on_standard_error_is_shown_quickly(home: Home) -> None:
+    pytest.importorskip("pty", reason="no pseudo-terminals here")
+    script = "sys.stderr.write('\\n'.join(map(str, range(20_000))) + '\\n'); say(*RUN)"
+    shown = home.on_terminal("run", *agent(script))
+    assert "\r\n19999\r\n" in shown.raw
+    assert shown.raw.count("\x1b[2K") < 1000, "how often the view was drawn anew"
 
 
 def test_nothing_dangerous_reaches_a_terminal(home: Home, file: Path) -> None:

@@ -308,10 +308,11 @@ def test_a_pipe_gives_each_event_as_soon_as_its_line_is_there() -> None:
         assert [event["type"] for event in found] == ["last"]
 
 
-def test_a_pipe_that_does_not_wait_is_no_source() -> None:
+@pytest.mark.parametrize("buffering", [0, -1])
+def test_a_pipe_that_does_not_wait_is_no_source(buffering: int) -> None:
     ours, its = os.pipe()
     os.set_blocking(ours, False)
-    with os.fdopen(ours, "rb", buffering=0) as pipe, os.fdopen(its, "wb", buffering=0) as writer:
+    with os.fdopen(ours, "rb", buffering=buffering) as pipe, os.fdopen(its, "wb", buffering=0) as writer:
         found = iter_events(pipe)
         writer.write(lines([HEADER]))
         assert next(found) == HEADER
@@ -373,6 +374,18 @@ def test_asynchronous_sources(tmp_path: Path) -> None:
 
         with pytest.raises(FormatError):
             [event async for event in aiter_events(b"odd\n", strict=True)]
+
+    asyncio.run(check())
+
+
+def test_what_is_in_memory_keeps_nobody_else_waiting() -> None:
+    many = lines([{"type": "x"}]) * 1_000_000
+    long: list[AsyncSource] = [many, [many[:700_000]] * 100, ({"type": "x"} for _ in range(10**6))]
+
+    async def check() -> None:
+        for source in long:
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(collected(source), 0.05)
 
     asyncio.run(check())
 

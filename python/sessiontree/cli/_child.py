@@ -22,13 +22,16 @@ TICK_S = 0.1
 """How long is waited for output before the caller has its turn."""
 
 _GRACE_S = 5.0
-"""How long a program may take to end when its output has ended, or when it was told to."""
+"""How long a program may take to end when its output has ended, and again when it was told to."""
 
 _LINGER_S = 1.0
 """How long output is waited for when the program itself has ended, but others still hold its pipe."""
 
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
-"""What the program is sent when the user interrupts once, twice, and again."""
+_PIPE_HOLDS = 1 << 20
+"""How many bytes may be left in a pipe when its writers are gone: Linux lets none but root have larger ones."""
+
+_HANDED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+"""What would end this process, and is sent to the program instead."""
 
 
 def pieces_of(file: IO[bytes]) -> Iterator[bytes]:
@@ -47,7 +50,7 @@ def pieces_of(file: IO[bytes]) -> Iterator[bytes]:
 class Child:
     """A program in a process group of its own, so that all it starts can be told what it is told.
 
-    A context manager: while it lasts, signals that would end this process go to the program instead.
+    A context manager: as long as there is one, signals that would end this process go to the program instead.
 
     Args:
         command: The program and its arguments.
@@ -59,24 +62,27 @@ class Child:
     """
 
     def __init__(self, command: Sequence[str], cwd: str | None, on_stderr: Callable[[bytes], object]) -> None:
-        # A program in the background that reads the terminal would be stopped.
-        stdin = subprocess.DEVNULL if sys.stdin is not None and sys.stdin.isatty() else None
-        self._process = subprocess.Popen(
-            command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd, process_group=0, bufsize=0
-        )
         self._on_stderr = on_stderr
-        self._interrupts = 0
-        self._stack = ExitStack()
+        self._ended_at: float | None = None
+        self._code: int | None = None
+        self._handed_on = 0
+        # A program in the background that reads the terminal would be stopped.
+        stdin = subprocess.DEVNULL if sys.stdin is None or sys.stdin.isatty() else None
+        pipe = subprocess.PIPE
+        early: list[int] = []
+        with ExitStack() as stack:
+            # Taken before there is a program: a signal that ended this process just then would leave that running.
+            taken = _take_signals(stack, lambda number, _: early.append(number))
+            self._process = subprocess.Popen(
+                command, stdin=stdin, stdout=pipe, stderr=pipe, cwd=cwd, process_group=0, bufsize=0
+            )
+            self._stack = stack.pop_all()
+        for number in taken:
+            signal.signal(number, self._hand_on)
+        for number in early:
+            self._hand_on(number, None)
 
     def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                before = signal.getsignal(number)
-                if before is not signal.SIG_IGN:
-                    self._stack.callback(signal.signal, number, before)
-                    signal.signal(number, self._hand_on)
-            # That nobody reads what this process says is no reason to leave the program alone.
-            self._stack.callback(signal.signal, signal.SIGPIPE, signal.signal(signal.SIGPIPE, signal.SIG_IGN))
         return self
 
     def __exit__(
@@ -88,16 +94,20 @@ class Child:
             self.end()
 
     def pieces(self) -> Iterator[bytes]:
-        """What it prints; nothing now and then, while it prints nothing. Ends with its output, or with itself."""
+        """What it prints; nothing now and then, while it prints nothing.
+
+        Ends with its output, or a moment after the program, whoever still holds the pipe.
+        """
         stdout, stderr = self._pipes()
-        ended_at: float | None = None
+        is_over, room = False, _PIPE_HOLDS
         with selectors.DefaultSelector() as selector:
             for pipe in (stdout, stderr):
                 selector.register(pipe, selectors.EVENT_READ)
-            while True:
-                ready = selector.select(TICK_S)
+            while room > 0:
+                ready = selector.select(0 if is_over else TICK_S)
                 for key, _ in ready:
                     piece = os.read(key.fd, _PIECE)
+                    room -= len(piece) if is_over else 0
                     if key.fileobj is stdout and not piece:
                         return
                     if key.fileobj is stdout:
@@ -108,13 +118,25 @@ class Child:
                         selector.unregister(stderr)
                 if not ready:
                     yield b""
-                    if self._process.poll() is not None:
-                        ended_at = ended_at or time.monotonic()
-                        if time.monotonic() - ended_at > _LINGER_S:
-                            return
+                    if is_over:
+                        return
+                if not is_over and self._has_lingered():
+                    is_over = True
+                    self._send(signal.SIGKILL)
+
+    def _has_lingered(self) -> bool:
+        """Whether it ended a moment ago."""
+        if self._ended_at is None and self._process.poll() is not None:
+            self._ended_at = time.monotonic()
+        return self._ended_at is not None and time.monotonic() - self._ended_at > _LINGER_S
 
     def end(self) -> int:
         """Wait until it has ended, and end what it has left; gives its exit code as shells tell it."""
+        if self._code is None:
+            self._code = self._end()
+        return self._code
+
+    def _end(self) -> int:
         for number in (None, signal.SIGTERM, signal.SIGKILL):
             if number is not None:
                 self._send(number)
@@ -157,11 +179,25 @@ class Child:
         return self._process.stdout, self._process.stderr
 
     def _hand_on(self, number: int, _: FrameType | None) -> None:
-        if number == signal.SIGINT:
-            number = _ENDING[min(self._interrupts, len(_ENDING) - 1)]
-            self._interrupts += 1
-        self._send(number)
+        """Hand a signal on; the second is a SIGTERM, and all later ones are a SIGKILL: whoever repeats it means it."""
+        self._send((number, signal.SIGTERM, signal.SIGKILL)[min(self._handed_on, 2)])
+        self._handed_on += 1
 
     def _send(self, number: int) -> None:
+        if self._code is not None:  # it has been waited for: its number may be another's
+            return
         with suppress(ProcessLookupError, PermissionError):  # nobody is left; macOS says so in the other way
             os.killpg(self._process.pid, number)
+            os.killpg(self._process.pid, signal.SIGCONT)  # whoever is stopped would not hear it
+
+
+def _take_signals(stack: ExitStack, handler: Callable[[int, FrameType | None], object]) -> list[int]:
+    """Have the signals that would end this process handled, as long as the stack lasts; gives which they are."""
+    if threading.current_thread() is not threading.main_thread():
+        return []
+    taken: list[int] = [number for number in _HANDED_ON if signal.getsignal(number) is not signal.SIG_IGN]
+    for number in taken:
+        stack.callback(signal.signal, number, signal.signal(number, handler))
+    # That nobody reads what this process says is no reason to leave the program alone.
+    stack.callback(signal.signal, signal.SIGPIPE, signal.signal(signal.SIGPIPE, signal.SIG_IGN))
+    return taken

@@ -13,7 +13,7 @@ from ._speech import brief
 from ._text import cells, cut, either, one_line, visible, wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterable
 
     from rich.live import Live
 
@@ -64,15 +64,15 @@ class View:
             lines = list(view_lines(self._run, size.width, size.height - 1, now - self._started))
             self._live.update(Text("\n".join(lines), no_wrap=True, overflow="crop"), refresh=True)
 
-    def print(self, text: str) -> None:
-        """Print a line above the view.
+    def print(self, lines: Iterable[str]) -> None:
+        """Print lines above the view, all at once: the view is drawn anew each time.
 
         Args:
-            text: Any text.
+            lines: Any texts.
         """
         from rich.text import Text
 
-        self._live.console.print(Text(visible(text)), soft_wrap=True)
+        self._live.console.print(Text("\n".join(map(visible, lines))), soft_wrap=True)
 
 
 def view_lines(run: Run, columns: int, rows: int, seconds: float) -> Generator[str]:

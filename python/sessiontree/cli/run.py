@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import NameTakenError, SessionError, SessionManager
-from ..events import EventReader, Run
+from ..events import Run
+from ..events.reader import intake_of
 from ..record import RECORDED, Recorder
 from . import DONE, FAILED, fail
 from ._arguments import add_facts_arguments, add_where_arguments, where
@@ -23,7 +24,7 @@ from ._times import took
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from ..events import Event
     from ._live import View
@@ -57,12 +58,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.program and arguments.file is not None:
         raise ValueError("FILE and COMMAND: expected one of them")
     saved = _Saved(arguments)
-    the_run, reader = Run(), EventReader()
+    the_run, intake = Run(), intake_of(arguments.file)
     with live_view(the_run) as view:
         stderr = _Stderr(view)
         code: int | None = None
 
-        def take(events: list[Event]) -> None:
+        def take(events: Iterable[Event]) -> None:
             for event in events:
                 the_run.feed(event)
                 saved.feed(event)
@@ -70,14 +71,14 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             with _source(arguments, stderr) as (pieces, child):
                 for piece in pieces:
-                    take(reader.feed(piece))
+                    take(intake.take(piece))
                     if view is not None:
                         view.refresh()
-                take(reader.finish())
+                take(intake.end())
                 code = None if child is None else child.end()
         except _NotStarted as error:
             return fail(error.reason, _NOT_FOUND if isinstance(error.reason, FileNotFoundError) else _CANNOT_RUN)
-    the_run.finish(damage=reader.damage, exit_code=code, stderr=None if code is None else stderr.text())
+    the_run.finish(damage=intake.damage, exit_code=code, stderr=None if code is None else stderr.text())
     _tell(arguments, the_run, saved.path, time.monotonic() - start)
     if saved.error is not None:
         return fail(saved.error, FAILED)
@@ -106,7 +107,7 @@ def _source(arguments: argparse.Namespace, stderr: _Stderr) -> Generator[tuple[I
         with child:
             yield child.pieces(), child
     elif arguments.file in (None, "-"):
-        if sys.stdin.isatty() and arguments.file is None:
+        if sys.stdin is None or (arguments.file is None and sys.stdin.isatty()):
             raise ValueError("nothing to read: expected FILE, a stream on standard input, or -- COMMAND")
         yield pieces_of(sys.stdin.buffer), None
     else:
@@ -189,19 +190,19 @@ class _Stderr:
             return
         *lines, begun = (self._begun + text).split("\n")
         self._begun = begun[-_STDERR_KEPT:]
-        for line in lines:
-            self._print(line)
+        if lines:
+            self._print(lines)
 
-    def _print(self, line: str) -> None:
+    def _print(self, lines: Sequence[str]) -> None:
         if self._view is not None:
-            self._view.print(line)
+            self._view.print(lines)
         else:
-            print(visible(line), file=sys.stderr)
+            print("\n".join(map(visible, lines)), file=sys.stderr)
 
     def text(self) -> str:
         """The end of it."""
         if self._begun:
-            self._print(self._begun)
+            self._print([self._begun])
             self._begun = ""
         return self._kept.decode("utf-8", "replace")
 

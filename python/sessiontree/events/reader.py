@@ -158,8 +158,9 @@ async def aiter_events(
     """Read a stream in an asynchronous program, each event as soon as its line is there.
 
     Args:
-        source: As for `iter_events`, paths and files being read in a thread; or a stream whose `read` is awaited, such
-            as the `stdout` of an asyncio subprocess; or an asynchronous iterable of bytes or of events.
+        source: As for `iter_events`, paths and files being read in a thread, which waits on when the task is cancelled;
+            or a stream whose `read` is awaited, such as the `stdout` of an asyncio subprocess, which is better where
+            nothing may come for long; or an asynchronous iterable of bytes or of events.
         types: As for `EventReader`.
         strict: As for `iter_events`.
 

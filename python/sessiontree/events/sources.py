@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import time
 from collections.abc import AsyncIterable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 _PIECE = 256 << 10
 """How many bytes are read at once: large enough that calls do not count, small enough to stay in a core's cache."""
+
+_TURN_S = 0.01
+"""How long an asynchronous program may be kept from its other tasks, about."""
 
 
 class Readable(Protocol):
@@ -61,7 +65,7 @@ def items(source: Source) -> Iterator[object]:
 
 
 async def async_items(source: AsyncSource) -> AsyncIterator[object]:
-    """As `items`; whatever may block is done in a thread.
+    """As `items`; files are read in a thread, and what is in memory lets others have their turn.
 
     Raises:
         TypeError: It is no source.
@@ -81,8 +85,12 @@ async def async_items(source: AsyncSource) -> AsyncIterator[object]:
         while (piece := await asyncio.to_thread(next, pieces, b"")) != b"":
             yield piece
     else:
+        given_way_at = time.monotonic()
         for item in items(cast("Source", source)):
             yield item
+            if time.monotonic() - given_way_at > _TURN_S:
+                await asyncio.sleep(0)
+                given_way_at = time.monotonic()
 
 
 def _of_path(path: Path) -> Iterator[object]:
@@ -111,7 +119,17 @@ def _read_of(source: object) -> Callable[[int], bytes | None] | None:
     """
     if isinstance(source, io.TextIOBase):
         raise TypeError("expected a binary file, found one of text: its `buffer` is binary")
-    return getattr(source, "read1", None) or getattr(source, "read", None)
+    read = getattr(source, "read", None)
+    # Of a file that does not wait, `read1` tells the end and nothing to be read now in the same way.
+    return read if _does_not_wait(source) else getattr(source, "read1", read)
+
+
+def _does_not_wait(source: object) -> bool:
+    fileno = getattr(source, "fileno", None)
+    try:
+        return fileno is not None and not os.get_blocking(fileno())
+    except OSError:  # no file of the system
+        return False
 
 
 def _no_source(source: object) -> TypeError:
