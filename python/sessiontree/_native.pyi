@@ -464,8 +464,7 @@ class Session:
 class ReplioDocument:
     """The document of a session: what its file holds, and what was added since."""
 
-    def __new__(cls, name: str, now: str, parent_id: str) -> Self:
-        """A new session, which is in memory only."""
+    def __new__(cls, name: str, now: str, parent_id: str) -> Self: ...
     @staticmethod
     def read(path: Path) -> ReplioDocument:
         """Read a session's file."""

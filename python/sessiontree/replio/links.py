@@ -49,7 +49,9 @@ class Links:
     @classmethod
     def read(cls, files: Iterable[tuple[str, Path]]) -> Self:
         """Read them from the files of these names."""
-        parents, sub_sessions, names = {}, {}, []
+        parents: dict[str, str] = {}
+        sub_sessions: dict[str, tuple[str, ...]] = {}
+        names: list[str] = []
         for name, path in files:
             names.append(name)
             try:

@@ -139,10 +139,7 @@ class ReplioSession:
 
         Rule: Replio sessions, "Message schema", "Append-only semantics".
         """
-        if not isinstance(role, str):
-            raise TypeError(f"role is {role!r}: expected a text")
-        if not role:
-            raise ValueError("role is empty")
+        _check_role(role)
         if role == "assistant" and not content:
             if not (fields.get("thinking") or fields.get("tool_calls")):
                 return None
@@ -269,9 +266,7 @@ class ReplioSession:
         if count is None:
             return None
         summary = summarize if isinstance(summarize, str) else summarize(self._loads(self._document.folded(count)))
-        if summary is not None and not isinstance(summary, str):
-            raise TypeError(f"the summary is {type(summary).__name__}: expected a text, or None")
-        summary = (summary or "").strip()
+        summary = _stripped(summary)
         if not summary:
             return None
         now = self._store.now()
@@ -321,6 +316,19 @@ class ReplioSession:
 
     def _loads(self, data: bytes) -> Any:  # noqa: ANN401
         return _json.loads_exact(data) if self._document.has_long_numbers else _json.loads(data)
+
+
+def _check_role(role: object) -> None:
+    if not isinstance(role, str):
+        raise TypeError(f"role is {role!r}: expected a text")
+    if not role:
+        raise ValueError("role is empty")
+
+
+def _stripped(summary: object) -> str:
+    if summary is not None and not isinstance(summary, str):
+        raise TypeError(f"the summary is {type(summary).__name__}: expected a text, or None")
+    return (summary or "").strip()
 
 
 def _given(fields: Mapping[str, Any]) -> dict[str, Any]:

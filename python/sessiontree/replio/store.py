@@ -1,5 +1,8 @@
 """A project's Replio sessions: `ReplioStore`."""
 
+# A store and its sessions are one thing in two files, and know each other's insides.
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import builtins
