@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
 _NOISE_TOOLS = ("web_fetch", "open", "fetch_page")
@@ -52,8 +52,9 @@ class Config:
 
 def _checked(key: str, value: object) -> Any:  # noqa: ANN401  what the key has
     if key == "noise_tools":
-        names = None if isinstance(value, (str, bytes, dict)) or not hasattr(value, "__iter__") else tuple(value)
-        if names is None or not all(isinstance(name, str) for name in names):
+        is_list = isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))
+        names = tuple(cast("Iterable[object]", value)) if is_list else (None,)
+        if not all(isinstance(name, str) for name in names):
             raise TypeError(f"{key} is {value!r}: expected a list of names")
         return names
     if isinstance(value, bool) or not isinstance(value, int):
@@ -65,7 +66,7 @@ def _of_file(path: Path) -> dict[str, Any]:
     from .. import _json, _log  # late: most projects have no such file
 
     try:
-        config = _json.loads(path.read_bytes())
+        config: object = _json.loads(path.read_bytes())
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
@@ -74,11 +75,12 @@ def _of_file(path: Path) -> dict[str, Any]:
     if not isinstance(config, dict):
         _log.warn_config(path, "expected an object")
         return {}
+    said = cast("dict[str, object]", config)
     followed: dict[str, Any] = {}
     for key in Config.__dataclass_fields__:
         try:
-            if config.get(key) is not None:
-                followed[key] = _checked(key, config[key])
+            if (value := said.get(key)) is not None:
+                followed[key] = _checked(key, value)
         except TypeError as error:
             _log.warn_config(path, error)
     return followed
