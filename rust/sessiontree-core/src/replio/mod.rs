@@ -5,6 +5,7 @@ mod places;
 mod message;
 mod log;
 mod document;
+mod dumps;
 mod turns;
 mod facts;
 mod listing;
