@@ -19,6 +19,7 @@ mod fold;
 mod compaction;
 mod render;
 mod save;
+mod markdown;
 
 use std::borrow::Cow;
 
