@@ -52,7 +52,7 @@ pub(super) fn laid_out(json: &[u8], level: usize) -> Vec<u8> {
 }
 
 /// Where the string ends that comes first, quotes included.
-fn end_of_string(json: &[u8]) -> usize {
+pub(super) fn end_of_string(json: &[u8]) -> usize {
     let mut at = 1;
     while let Some(found) = json.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
         at += found;

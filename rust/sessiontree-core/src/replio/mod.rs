@@ -5,6 +5,7 @@ mod places;
 mod message;
 mod log;
 mod document;
+mod dumps;
 mod turns;
 mod facts;
 mod listing;
@@ -18,6 +19,7 @@ mod fold;
 mod compaction;
 mod render;
 mod save;
+mod markdown;
 
 use std::borrow::Cow;
 

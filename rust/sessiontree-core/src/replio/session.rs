@@ -188,12 +188,6 @@ impl Session {
         self.has_turns
     }
 
-    /// The log as Markdown.
-    #[must_use]
-    pub fn to_markdown(&self) -> String {
-        String::new()
-    }
-
     /// Whether nothing was ever said in it.
     #[must_use]
     pub fn is_empty(&self) -> bool {
