@@ -24,13 +24,21 @@ def tables(files: list[tuple[str, bytes]]) -> dict[str, list[Row]]:
     Args:
         files: The sessions' paths and bytes, in the scan's order.
     """
+    return tables_of([(path, *_read(data)) for path, data in files])
+
+
+def _read(data: bytes) -> tuple[str, list[Entry]]:
+    contents = parse(data)
+    assert contents is not None
+    return contents.header["id"], contents.entries
+
+
+def tables_of(sessions: list[tuple[str, str, list[Entry]]]) -> dict[str, list[Row]]:
+    """As `tables`, of each session's path, id and entries."""
     found: dict[str, list[Row]] = {"entries": [], "messages": [], "tool_calls": [], "usage_records": []}
     records: list[Record] = []
-    for path, data in files:
-        contents = parse(data)
-        assert contents is not None
-        session = {"path": path, "session_id": contents.header["id"]}
-        entries = contents.entries
+    for path, session_id, entries in sessions:
+        session = {"path": path, "session_id": session_id}
         found["entries"] += [session | _entry(entry) for entry in entries]
         found["messages"] += [session | _message(entry) for entry in entries if entry.type == "message"]
         found["tool_calls"] += [session | call for call in _tool_calls(entries)]

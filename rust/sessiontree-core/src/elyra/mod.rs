@@ -50,7 +50,7 @@ pub use session_entry::SessionEntry;
 pub(crate) use survey::{LongSurvey, Surveyed, survey};
 pub(crate) use tally::UsageSpans;
 pub use view::{NodeLabel, TreeView};
-pub(crate) use visit::{Visit, Visitor, visit};
+pub(crate) use visit::{Visit, Visitor, visit, visit_entry};
 
 pub(crate) use long::REGION;
 use long::{Begun, Rest};

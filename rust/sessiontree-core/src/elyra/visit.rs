@@ -1,22 +1,24 @@
 //! A session that was listed before, gone through once more: somebody is told of each of its entries.
 
 use std::cell::RefCell;
+use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
 use super::entry::{Entry, Kind};
 use super::header::Header;
 use super::intake::{Intake, id, time};
 use super::migrate::{DerivedIds, is_linear, is_old};
-use super::reader::{Gather, read_head};
-use crate::error::Result;
+use super::reader::{Gather, Joined, LineReader, read_head};
+use crate::error::{Place, Result};
 use crate::files::{Section, read_again};
 use crate::info::Listed;
-use crate::lines::{Buffer, Lines};
+use crate::lines::{Buffer, Content, Line, Lines};
+use crate::marks::Marked;
 
 /// Who is told of a session's entries, in file order.
 pub(crate) trait Visitor {
-    /// Comes first.
-    fn header(&mut self, header: &Header);
+    /// Comes first, with the session's id.
+    fn session(&mut self, id: &str);
 
     /// Comes for each entry; later headers are none.
     fn entry(&mut self, visit: &mut Visit<'_, '_>);
@@ -71,6 +73,19 @@ pub(crate) fn visit(
     })
 }
 
+/// Tells a visitor of an entry that no file holds as it is: its JSON, and the place that it is to have.
+pub(crate) fn visit_entry(json: &[u8], place: Place, visitor: &mut dyn Visitor) {
+    let marked = Marked::new(json);
+    let content = Content::Text { text: marked.text(), indent: 0, padded: false };
+    _ = LineReader::default().read(Line { place, content }, Joined::All, |entry, intake| {
+        let line = intake.bytes();
+        let (id, parent_id) = (id(line, entry.id), id(line, entry.parent_id));
+        let (id, parent_id) = (id.as_deref(), parent_id.as_deref());
+        visitor.entry(&mut Visit { entry, intake, id, parent_id, is_old: false });
+        ControlFlow::Continue(())
+    });
+}
+
 /// Leads the visitor through the session.
 struct Guide<'a, 'v> {
     visitor: &'a RefCell<&'v mut dyn Visitor>,
@@ -83,7 +98,7 @@ struct Guide<'a, 'v> {
 
 impl<'a, 'v> Guide<'a, 'v> {
     fn new(header: &Header, visitor: &'a RefCell<&'v mut dyn Visitor>) -> Self {
-        visitor.borrow_mut().header(header);
+        visitor.borrow_mut().session(&header.id);
         Self {
             visitor,
             derived: is_linear(header.version).then(|| (DerivedIds::new(&header.id), None)),

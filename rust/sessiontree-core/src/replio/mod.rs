@@ -20,6 +20,8 @@ mod compaction;
 mod render;
 mod save;
 mod markdown;
+mod translation;
+mod visit;
 
 use std::borrow::Cow;
 
@@ -28,10 +30,12 @@ use crate::timestamp;
 pub use context::ContextOptions;
 pub use fold::folded;
 pub(crate) use listing::{Reading, list, read_text};
+pub(crate) use names::of_file as name_of;
 pub(crate) use places::{is_session_name, sessions_folder};
 pub use preview::{Preview, preview};
 pub use session::{List, Session};
 pub use transforms::Transforms;
+pub(crate) use visit::visit;
 
 /// A time as Replio and its users write it, in Unix milliseconds: a blank may stand for the `T`, and without a zone it is UTC.
 fn time(text: &str) -> Option<i64> {

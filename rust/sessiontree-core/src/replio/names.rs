@@ -17,7 +17,7 @@ const SLUG_FROM: usize = 40;
 const PARENT_LENGTH: usize = 64;
 
 /// The name of the session that a file holds.
-pub(super) fn of_file(path: &Path) -> String {
+pub(crate) fn of_file(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.strip_suffix(SUFFIX).unwrap_or(&name).to_owned()
 }

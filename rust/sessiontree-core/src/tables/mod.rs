@@ -3,6 +3,7 @@
 //! Each table has a file of its own: its columns, and what makes rows of entries. `stream.rs` knows threads and order.
 
 mod columns;
+mod visit;
 mod stream;
 mod sessions;
 mod entries;

@@ -19,7 +19,8 @@ use std::vec;
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 
-use crate::elyra::{Header, Visit, Visitor, visit};
+use super::visit::visit;
+use crate::elyra::{Visit, Visitor};
 use crate::error::{Error, Result, words};
 use crate::info::Listed;
 use crate::lines::Buffer;
@@ -178,8 +179,8 @@ struct Feed<'a> {
 }
 
 impl Visitor for Feed<'_> {
-    fn header(&mut self, header: &Header) {
-        self.origin.session_id.clone_from(&header.id);
+    fn session(&mut self, id: &str) {
+        id.clone_into(&mut self.origin.session_id);
     }
 
     fn entry(&mut self, visit: &mut Visit<'_, '_>) {

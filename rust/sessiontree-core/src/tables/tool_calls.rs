@@ -15,7 +15,8 @@ use arrow_schema::{DataType, Field};
 
 use super::columns::{Places, behind, boolean, bytes, count, perhaps, string, take, time, times};
 use super::stream::{Origin, Output, Piece, Rows};
-use crate::elyra::{Header, Kind, Visit, Visitor, visit};
+use super::visit::visit;
+use crate::elyra::{Kind, Visit, Visitor};
 use crate::error::Result;
 use crate::json::{Faulty, Nesting, Scanner, Span, is_string, text};
 use crate::lines::Buffer;
@@ -269,7 +270,7 @@ impl Answers {
 }
 
 impl Visitor for Answers {
-    fn header(&mut self, _: &Header) {}
+    fn session(&mut self, _: &str) {}
 
     fn entry(&mut self, visit: &mut Visit<'_, '_>) {
         if let Some((message, object)) = message(visit) {
