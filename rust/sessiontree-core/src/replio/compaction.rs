@@ -62,7 +62,9 @@ mod tests {
 
     fn session(messages: &[&str]) -> Session {
         let mut session = Session::new("s", "", "");
-        messages.iter().for_each(|message| session.append(List::Messages, message.as_bytes(), "").unwrap());
+        for message in messages {
+            session.append(List::Messages, message.as_bytes(), "").unwrap();
+        }
         session
     }
 

@@ -3,6 +3,10 @@
 /// How much deeper each level stands.
 const INDENT: usize = 2;
 
+/// The deepest level that is laid out. What is nested deeper stands on one line: indents would grow with the square of the
+/// depth, which whoever wrote the JSON chose.
+const DEEPEST: usize = 100;
+
 /// A line break, and what stands before an item of that level.
 pub(super) fn line_break(out: &mut Vec<u8>, level: usize) {
     out.push(b'\n');
@@ -32,17 +36,24 @@ pub(super) fn laid_out(json: &[u8], level: usize) -> Vec<u8> {
                     rest = behind;
                 } else {
                     depth += 1;
-                    line_break(&mut out, depth);
+                    if depth <= DEEPEST {
+                        line_break(&mut out, depth);
+                    }
                 }
             }
             b'}' | b']' => {
+                let inner = depth;
                 depth = depth.saturating_sub(1);
-                line_break(&mut out, depth);
+                if inner <= DEEPEST {
+                    line_break(&mut out, depth);
+                }
                 out.push(*byte);
             }
             b',' => {
                 out.push(b',');
-                line_break(&mut out, depth);
+                if depth <= DEEPEST {
+                    line_break(&mut out, depth);
+                }
             }
             b':' => out.extend_from_slice(b": "),
             _ => out.push(*byte),
@@ -77,8 +88,11 @@ mod tests {
     }
 
     #[test]
-    fn depth_costs_no_stack() {
-        let deep = [b"[".repeat(3000), b"]".repeat(3000)].concat();
-        assert!(super::laid_out(&deep, 0).len() > deep.len());
+    fn depth_costs_neither_stack_nor_much_room() {
+        let deep = [b"[".repeat(300_000), b"[],1".to_vec(), b"]".repeat(300_000)].concat();
+        let laid_out = super::laid_out(&deep, 2);
+        assert!(laid_out.len() < deep.len() + 100_000);
+        let plain: Vec<u8> = laid_out.into_iter().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        assert_eq!(plain, deep);
     }
 }
