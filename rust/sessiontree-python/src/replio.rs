@@ -126,12 +126,12 @@ impl ReplioDocument {
 
     /// Take back what was added or changed last.
     fn undo(&self, py: Python<'_>) {
-        self.with(py, |session| session.undo());
+        self.with(py, replio::Session::undo);
     }
 
     /// Forget the file; the next save makes a new one.
     fn detach(&self, py: Python<'_>) {
-        self.with(py, |session| session.detach());
+        self.with(py, replio::Session::detach);
     }
 
     fn set_name(&self, py: Python<'_>, name: &str) {
@@ -250,7 +250,7 @@ fn preview_row(py: Python<'_>, preview: replio::Preview) -> PyResult<Bound<'_, P
 /// Messages, each a JSON object, as they are given to whoever is to sum them up, as a JSON list.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "what comes from Python is owned")]
-pub(crate) fn replio_folded<'py>(py: Python<'py>, messages: Vec<Vec<u8>>) -> PyResult<Bound<'py, PyBytes>> {
+pub(crate) fn replio_folded(py: Python<'_>, messages: Vec<Vec<u8>>) -> PyResult<Bound<'_, PyBytes>> {
     let folded = py.detach(|| replio::folded(messages.iter().map(Vec::as_slice)));
     let folded = folded.ok_or_else(|| PyValueError::new_err("messages: expected objects"))?;
     Ok(PyBytes::new(py, &folded))
