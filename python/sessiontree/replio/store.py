@@ -51,6 +51,7 @@ class ReplioStore:
         compact_keep: int | None = None,
         autosave: bool = True,
         clock: Callable[[], datetime] | None = None,
+        make_folder: bool = True,
     ) -> None:
         """Open a store, and make its folder if need be.
 
@@ -65,6 +66,7 @@ class ReplioStore:
             compact_keep: How many messages at the end compaction leaves as they are (4).
             autosave: Whether sessions are written whenever something is added.
             clock: Gives the time, with its zone; None is the system's clock.
+            make_folder: Whether to make the folder. Without it, a store of none is empty, and nothing can be saved.
 
         Raises:
             FileNotFoundError: There is no such project.
@@ -87,8 +89,9 @@ class ReplioStore:
         self._parents: set[str] = set()
         """The names of the sessions from which some were begun here."""
         next((self.project or folder).iterdir(), None)  # says why, if there is none
-        with suppress(PermissionError, OSError):  # what can only be read is read
-            self._folder.mkdir(parents=True, exist_ok=True)
+        if make_folder:
+            with suppress(OSError):  # what can only be read is read
+                self._folder.mkdir(parents=True, exist_ok=True)
 
     @property
     def sessions_dir(self) -> Path:
