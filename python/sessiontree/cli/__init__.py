@@ -87,7 +87,7 @@ def _run(argv: Sequence[str]) -> int:
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
     """What was given: of a command, options may stand anywhere between its other arguments.
 
-    Where a command runs a program, all that stands after the first `--` is that.
+    After the first `--` there are none; where a command runs a program, all that stands there is that.
     """
     parser = _Parser(
         prog="sessiontree",
@@ -96,8 +96,10 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="tell the version, and end")
     command, own = _command(parser, __name__, _COMMANDS, argv)
-    if command.get_default("program") is None or "--" not in own:
+    if "--" not in own:
         return command.parse_intermixed_args(own)
+    if command.get_default("program") is None:
+        return command.parse_args(own)  # the other would take what stands behind it for options
     place = own.index("--")
     if not own[place + 1 :]:
         command.error("expected a COMMAND after --")
