@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..._scan import scan_sources
-from ...errors import AmbiguousSessionError, InvalidNameError, SessionNotFoundError
+from ...errors import AmbiguousSessionError, FormatError, InvalidNameError, SessionNotFoundError
 from ...replio import ReplioStore
 
 if TYPE_CHECKING:
@@ -18,14 +18,10 @@ if TYPE_CHECKING:
 _HOME, _SESSIONS, _SUFFIX = ".replio", "sessions", ".json"
 
 
-def open_store(arguments: argparse.Namespace, *, make_folder: bool = False) -> ReplioStore:
-    """The store of the project that the arguments name.
+def open_store(arguments: argparse.Namespace) -> ReplioStore:
+    """The store of the project that the arguments name; its folder is made when a session is saved.
 
     A folder is a project whatever `*.json` files lie in it: most projects have some that are no sessions.
-
-    Args:
-        arguments: Where the project is.
-        make_folder: Whether to make the folder of its sessions if it has none.
 
     Raises:
         FileNotFoundError: There is no such project.
@@ -34,7 +30,7 @@ def open_store(arguments: argparse.Namespace, *, make_folder: bool = False) -> R
     folder = Path(os.path.abspath(arguments.cwd))  # noqa: PTH100  links are left as they are
     if (folder.parent.name, folder.name) != (_HOME, _SESSIONS):
         folder = folder / _HOME / _SESSIONS
-    return ReplioStore(folder, make_folder=make_folder)
+    return ReplioStore(folder, make_folder=False)
 
 
 def find(store: ReplioStore, name: str) -> str:
@@ -52,10 +48,12 @@ def find(store: ReplioStore, name: str) -> str:
     names = store.list()
     if name in names:
         return name
-    if (of_file := _of_file(store, name)) is not None:
-        name, starts = of_file, [one for one in names if one == of_file]
-    else:
-        starts = [one for one in names if one.startswith(name)]
+    of_file = _of_file(store, name)
+    if of_file is not None:
+        if of_file in names:
+            return of_file
+        raise not_found(of_file)
+    starts = [one for one in names if one.startswith(name)]
     if len(starts) == 1:
         return starts[0]
     path = store.path_of(name)
@@ -75,14 +73,16 @@ def info_of(store: ReplioStore, name: str) -> SessionInfo:
 
     Raises:
         SessionNotFoundError: Its file has gone.
-        FormatError: It is damaged.
-        OSError: It cannot be read.
+        FormatError: It is no session any more.
     """
+    path = store.path_of(name)
     try:
-        [info] = scan_sources([("any", store.path_of(name))], threads=1, strict=True)
+        found = scan_sources([("any", path)], threads=1)
     except FileNotFoundError:
         raise not_found(name) from None
-    return info
+    if not found:
+        raise FormatError(found.damage[0].reason, path)
+    return found[0]
 
 
 def _of_file(store: ReplioStore, text: str) -> str | None:

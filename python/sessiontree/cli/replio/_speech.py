@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
 from ... import _json
@@ -48,14 +49,14 @@ def _readable(message: Mapping[str, object]) -> str | list[object]:
     return "" if content is None else _json.dumps(content)
 
 
-def _arguments(arguments: object) -> object:
-    """What a function is called with: the object that the text holds, if it does."""
-    if not isinstance(arguments, str):
-        return arguments
-    try:
-        return _json.loads(arguments.encode())
-    except ValueError:
-        return arguments
+def _arguments(text: object) -> Mapping[str, object]:
+    """What a function is called with, by name: the object that the text holds, if it does."""
+    arguments = text
+    if isinstance(text, str):
+        with suppress(ValueError):
+            arguments = cast("object", _json.loads(text.encode()))
+    named = _mapping(arguments)
+    return named if named or not arguments else {"arguments": arguments}
 
 
 def _mapping(value: object) -> Mapping[str, object]:

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Make its file, and print its name."""
-    store = open_store(arguments, make_folder=True)
+    store = open_store(arguments)
     parent = None if arguments.parent is None else find(store, arguments.parent)
     session = store.create(arguments.name, job=arguments.job, parent=parent)
     path = store.save(session)
