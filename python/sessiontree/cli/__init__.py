@@ -17,7 +17,7 @@ from ..errors import AmbiguousSessionError, EntryNotFoundError, FormatError, Ses
 from ._text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 DONE, FAILED, USAGE, NO_SUCH_SESSION, DAMAGED = 0, 1, 2, 3, 4
 """Exit codes."""
@@ -36,6 +36,7 @@ _COMMANDS = {
     "delete": "delete sessions",
     "check": "tell what is damaged in sessions",
     "run": "show a running agent, and what its run comes to",
+    "replio": "list, read, begin, export and check the sessions of a Replio project",
     "demo": "write a sample store, and list it",
 }
 
@@ -86,14 +87,19 @@ def _run(argv: Sequence[str]) -> int:
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
     """What was given: of a command, options may stand anywhere between its other arguments.
 
-    Where a command runs a program, all that stands after the first `--` is that.
+    After the first `--` there are none; where a command runs a program, all that stands there is that.
     """
-    parser, command = _parsers(argv[:1])
-    if command is None:
-        return parser.parse_args(argv)
-    own = [*argv[1:]]
-    if command.get_default("program") is None or "--" not in own:
+    parser = _Parser(
+        prog="sessiontree",
+        description="Sessions of coding agents: list, read, change and check them.",
+        epilog="Exit codes: 0 done, 1 failed, 2 bad usage, 3 no such session or entry, 4 damaged input.",
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="tell the version, and end")
+    command, own = _command(parser, __name__, _COMMANDS, argv)
+    if "--" not in own:
         return command.parse_intermixed_args(own)
+    if command.get_default("program") is None:
+        return command.parse_args(own)  # the other would take what stands behind it for options
     place = own.index("--")
     if not own[place + 1 :]:
         command.error("expected a COMMAND after --")
@@ -130,22 +136,34 @@ class _Parser(argparse.ArgumentParser):
         super().error(visible(message))
 
 
-def _parsers(wanted: Sequence[str]) -> tuple[argparse.ArgumentParser, argparse.ArgumentParser | None]:
-    """The parser of all commands, and the wanted one's own, which alone is loaded and knows its arguments."""
-    parser = _Parser(
-        prog="sessiontree",
-        description="Sessions of coding agents: list, read, change and check them.",
-        epilog="Exit codes: 0 done, 1 failed, 2 bad usage, 3 no such session or entry, 4 damaged input.",
-    )
-    parser.add_argument("--version", action=_Version, nargs=0, help="tell the version, and end")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    found = None
-    for name, about in _COMMANDS.items():
-        command = commands.add_parser(name, help=about, description=f"{about.capitalize()}.", allow_abbrev=False)
-        if name in wanted:
-            importlib.import_module(f".{name}", __name__).add_arguments(command)
-            found = command
-    return parser, found
+def _command(
+    parser: argparse.ArgumentParser, package: str, commands: Mapping[str, str], argv: Sequence[str]
+) -> tuple[argparse.ArgumentParser, Sequence[str]]:
+    """The parser of the command that is called, which alone is loaded, and the arguments that are its own.
+
+    Args:
+        parser: What all commands of the package are added to.
+        package: Where their modules are; one that has `COMMANDS` of its own is a package itself.
+        commands: Each command's name, and what it does.
+        argv: The arguments from the command's name on.
+    """
+    subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
+    known = {
+        name: subparsers.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.", allow_abbrev=False)
+        for name, about in commands.items()
+    }
+    if not argv:
+        parser.print_help(sys.stderr)
+        parser.exit(USAGE)
+    name, *own = argv
+    if name not in known:
+        parser.parse_args(argv)  # ends it, if the name is wrong, or is an option such as --help
+        parser.error("expected a COMMAND first")
+    module = importlib.import_module(f".{name}", package)
+    if hasattr(module, "COMMANDS"):
+        return _command(known[name], module.__name__, module.COMMANDS, own)
+    module.add_arguments(known[name])
+    return known[name], own
 
 
 class _Version(argparse.Action):

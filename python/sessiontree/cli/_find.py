@@ -137,7 +137,7 @@ def explain_not_found(error: errors.SessionError, arguments: argparse.Namespace)
         for path in error.candidates:
             if str(path) not in error.reason:
                 print(f"  {visible(str(path))}", file=sys.stderr)
-    elif isinstance(error, errors.SessionNotFoundError):
+    elif isinstance(error, errors.SessionNotFoundError) and "agent_dir" in arguments:
         if error.other_project is None:
             point_to_pi(arguments)
         else:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from collections import Counter
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,18 +10,15 @@ from .._scan import scan, scan_sources
 from ..elyra.paths import store
 from . import DAMAGED, DONE, NO_SUCH_SESSION, fail
 from ._arguments import add_json_arguments, add_where_arguments
-from ._output import amount, count, explain_none, note, print_json, styled, wants_json
+from ._output import explain_none, note, print_json, wants_json
 from ._progress import progress
-from ._text import visible
-from ._times import took
+from ._reports import print_reports, summary
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable
 
     from .._scan import Scan
     from .._types import OnProgress
-    from ..errors import Damage, DamageKind
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,27 +42,14 @@ def run(arguments: argparse.Namespace) -> int:
     if wants_json(arguments):
         print_json(arguments, (damage.to_dict() for damage in checked.damage))
     else:
-        _print(checked.damage)
+        print_reports(checked.damage)
     if checked or checked.damage or arguments.files:
-        note(_summary(checked, seconds))
+        note(summary(checked, checked.damage, seconds))
     else:
         explain_none(arguments)
     if not all(damage.is_note for damage in checked.damage):
         return DAMAGED
     return DONE if len(there) == len(arguments.files) else NO_SUCH_SESSION
-
-
-def counts(damage: Iterable[Damage]) -> str:
-    """How many reports of each kind there are, in words: `damage: 3 line, 1 bytes; notes: none`."""
-    damages: Counter[DamageKind] = Counter()
-    notes: Counter[DamageKind] = Counter()
-    for report in damage:
-        (notes if report.is_note else damages)[report.kind] += 1
-    return f"damage: {_counted(damages)}; notes: {_counted(notes)}"
-
-
-def _counted(kinds: Counter[DamageKind]) -> str:
-    return ", ".join(f"{number:,} {kind}" for kind, number in kinds.most_common()) or "none"
 
 
 def _exists(file: str) -> bool:
@@ -85,21 +66,3 @@ def _scan(arguments: argparse.Namespace, files: list[str], on_progress: OnProgre
     if arguments.files:
         return scan(files, on_progress=on_progress)
     return scan_sources([store(arguments.session_dir, arguments.agent_dir)], on_progress=on_progress)
-
-
-def _print(damage: Iterable[Damage]) -> None:
-    """Print `path:line: kind: reason`; on a terminal, each path once, and what it is about below."""
-    if not sys.stdout.isatty():
-        for report in damage:
-            place = f"{report.path}" if report.line is None else f"{report.path}:{report.line}"
-            print(visible(f"{place}: {report.kind}: {report.reason}"))
-        return
-    for path, reports in groupby(damage, key=lambda report: report.path):
-        print(styled(visible(str(path)), "1"))
-        for report in reports:
-            print(visible(f"  {report.line or '':>5}  {report.kind:8}  {report.reason}"))
-
-
-def _summary(checked: Scan, seconds: float) -> str:
-    size = amount(sum(info.size_bytes for info in checked))
-    return f"{count(len(checked), 'session')}, {size}B, in {took(seconds)}; {counts(checked.damage)}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..elyra import SessionManager
 from . import DONE, FAILED, fail
 from ._arguments import add_json_arguments, add_session_arguments
+from ._asking import can_ask, is_agreed
 from ._find import find
 from ._output import count, note, print_json, wants_json
 from ._table import width
@@ -33,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Find all of them, ask, and delete."""
-    if not arguments.yes and not _is_terminal():
+    if not arguments.yes and not can_ask():
         raise ValueError("there is no terminal to ask on: --yes deletes all the same")
     found = [find(arguments, name) for name in arguments.sessions]
     infos = list({info.path: info for info in found}.values())
@@ -63,17 +64,9 @@ def _deleted(infos: Iterable[SessionInfo], failures: list[OSError]) -> Iterator[
             yield {"path": str(info.path), "id": info.id, "result": result}
 
 
-def _is_terminal() -> bool:
-    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
-
-
 def _is_agreed(infos: list[SessionInfo]) -> bool:
     """Show what is to go, and ask."""
     for info in infos:
         title = cut(one_line(info.name or info.first_message, width()), width() // 2)
         print(visible(f"{title}  {info.path}"), file=sys.stderr)
-    print(f"Delete {count(len(infos), 'session')}? [y/N] ", end="", file=sys.stderr, flush=True)
-    answer = sys.stdin.readline()
-    if not answer.endswith("\n"):
-        print(file=sys.stderr)  # the answer did not end the line
-    return answer.strip().lower() in ("y", "yes")
+    return is_agreed(f"Delete {count(len(infos), 'session')}?")

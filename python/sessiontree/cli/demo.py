@@ -18,11 +18,11 @@ from . import DONE
 from ._arguments import at_least
 from ._output import amount, count
 from ._progress import progress
+from ._reports import counts
 from ._sessions import print_sessions
 from ._table import Column, print_table
 from ._text import visible
 from ._times import took
-from .check import counts
 
 if TYPE_CHECKING:
     import argparse

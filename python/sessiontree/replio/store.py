@@ -51,8 +51,9 @@ class ReplioStore:
         compact_keep: int | None = None,
         autosave: bool = True,
         clock: Callable[[], datetime] | None = None,
+        make_folder: bool = True,
     ) -> None:
-        """Open a store, and make its folder if need be.
+        """Open a store.
 
         An option that is None is what the project's `.replio/config.json` says, where that can be read (what cannot is
         warned of), else what Replio does by itself.
@@ -65,6 +66,7 @@ class ReplioStore:
             compact_keep: How many messages at the end compaction leaves as they are (4).
             autosave: Whether sessions are written whenever something is added.
             clock: Gives the time, with its zone; None is the system's clock.
+            make_folder: Whether to make the folder now, and not when a session is saved first.
 
         Raises:
             FileNotFoundError: There is no such project.
@@ -87,8 +89,9 @@ class ReplioStore:
         self._parents: set[str] = set()
         """The names of the sessions from which some were begun here."""
         next((self.project or folder).iterdir(), None)  # says why, if there is none
-        with suppress(PermissionError, OSError):  # what can only be read is read
-            self._folder.mkdir(parents=True, exist_ok=True)
+        if make_folder:
+            with suppress(OSError):  # what can only be read is read
+                self._folder.mkdir(parents=True, exist_ok=True)
 
     @property
     def sessions_dir(self) -> Path:
@@ -321,6 +324,7 @@ class ReplioStore:
 
         Raises:
             InvalidNameError, SessionNotFoundError, FormatError, OSError: As `read`.
+            ValueError: `out` is where a session would lie.
             OSError: The file cannot be written.
 
         Rule: Replio sessions, "Exporting to Markdown".
@@ -329,6 +333,9 @@ class ReplioStore:
         if out == "-":
             return text
         path = self.exports_dir / f"{name}.md" if out is None else Path(out)
+        place = path.resolve()
+        if place.parent == self._folder.resolve() and place.name.endswith(_SUFFIX):
+            raise ValueError(f"{path}: an export never takes the place of a session")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode())
         return path
