@@ -10,7 +10,7 @@ use super::message::{Call, EMPTY, Message, Role};
 use super::time;
 use crate::json::{Nesting, Scanner, Span, is_string, text};
 use crate::marks::{Marked, Text};
-use crate::rewrite::{find_in, quoted};
+use crate::rewrite::{clean, find_in, quoted};
 use crate::timestamp;
 
 /// Translates messages, one after the other.
@@ -21,7 +21,21 @@ pub(super) struct Translator {
     out: Vec<u8>,
 }
 
+/// A summary of earlier messages, as a message.
+pub(super) fn summary_message(summary: &str) -> Vec<u8> {
+    [br#"{"role":"compactionSummary","summary":"#, &quoted(summary)[..], b"}"].concat()
+}
+
 impl Translator {
+    /// A message, a checked object, as the JSON of one.
+    pub(super) fn message(&mut self, object: Text<'_>) -> &[u8] {
+        let Self { nesting, calls, out } = self;
+        let message = Message::read(object, nesting, calls);
+        out.clear();
+        write_message(object, &message, calls, nesting, out);
+        out
+    }
+
     /// A message, a checked object, as the JSON of an entry.
     pub(super) fn entry(&mut self, object: Text<'_>) -> &[u8] {
         let Self { nesting, calls, out } = self;
@@ -69,11 +83,16 @@ fn write_message(object: Text<'_>, message: &Message, calls: &[Call], nesting: &
         Role::Tool => member(out, "role", b"\"toolResult\""),
         _ => member_if(out, "role", raw(message.role)),
     }
-    if role == Role::Assistant {
-        begin_member(out, "content");
-        write_answer(bytes, message, calls, out);
-    } else {
-        member_if(out, "content", raw(message.content));
+    let content = raw(message.content);
+    let content_or = |empty| Some(content.filter(|raw| matches!(raw[0], b'"' | b'[')).unwrap_or(empty));
+    match role {
+        Role::Assistant => {
+            begin_member(out, "content");
+            write_answer(bytes, message, calls, out);
+        }
+        Role::User | Role::Tool => member_if(out, "content", content_or(b"[]")),
+        Role::System => member_if(out, "content", content_or(EMPTY)),
+        Role::Command | Role::Other => member_if(out, "content", content),
     }
     member_if(out, "provider", raw(message.provider));
     member_if(out, "model", raw(message.model));
@@ -123,17 +142,21 @@ fn write_answer(bytes: &[u8], message: &Message, calls: &[Call], out: &mut Vec<u
 /// Writes what a tool is called with: the JSON that the text is, if it is any.
 fn write_arguments(raw: &[u8], out: &mut Vec<u8>) {
     let inner = if is_string(raw) { text(raw) } else { Cow::default() };
-    out.extend_from_slice(json_in(inner.as_bytes()).map_or(raw, |value| value.of(inner.as_bytes())));
+    out.extend_from_slice(&json_in(inner.as_bytes()).unwrap_or(Cow::Borrowed(raw)));
 }
 
-/// The value that is all there is in a text, if it is JSON.
-fn json_in(bytes: &[u8]) -> Option<Span> {
+/// The value that is all there is in a text, if it is JSON: no strict decoder refuses it.
+fn json_in(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
     let (marked, mut nesting) = (Marked::new(bytes), Nesting::default());
     let mut scanner = Scanner::new(marked.text(), &mut nesting);
     scanner.space();
     let value = scanner.value().ok()?;
     scanner.space();
-    scanner.peek().is_none().then_some(value)
+    if scanner.peek().is_some() {
+        return None;
+    }
+    let value = value.of(bytes);
+    Some(if scanner.has_surrogates() { Cow::Owned(clean(value)) } else { Cow::Borrowed(value) })
 }
 
 fn begin_block(out: &mut Vec<u8>, kind: &str) {
@@ -200,11 +223,19 @@ mod tests {
                 r#"{"type":"compaction","summary":"All of it."}"#,
             ),
             (r#"{"role":"command","content":"/compact","result":""}"#, r#"{"type":"command","content":"/compact"}"#),
+            (r#"{"role":"user","content":5}"#, r#"{"type":"message","message":{"role":"user","content":[]}}"#),
+            (r#"{"role":"system"}"#, r#"{"type":"message","message":{"role":"system","content":""}}"#),
             (r#"{"role":5,"content":{"a":1}}"#, r#"{"type":"message","message":{"role":5,"content":{"a":1}}}"#),
             ("{ }", r#"{"type":"message","message":{}}"#),
         ] {
             assert_eq!(entry(message), translated, "{message}");
         }
+    }
+
+    #[test]
+    fn what_arguments_say_is_what_strict_decoders_take() {
+        let translated = entry(r#"{"role":"assistant","tool_calls":[{"function":{"arguments":"[\"\\ud83d\"]"}}]}"#);
+        assert!(translated.contains("\"arguments\":[\"\u{fffd}\"]"), "{translated}");
     }
 
     #[test]
