@@ -7,10 +7,11 @@
 use std::borrow::Cow;
 
 use super::message::{Call, EMPTY, Message, Role};
+use super::session::{List, Session};
 use super::time;
 use crate::json::{Nesting, Scanner, Span, is_string, text};
 use crate::marks::{Marked, Text};
-use crate::rewrite::{clean, find_in, quoted};
+use crate::rewrite::{clean, find, find_in, quoted};
 use crate::timestamp;
 
 /// Translates messages, one after the other.
@@ -24,6 +25,37 @@ pub(super) struct Translator {
 /// A summary of earlier messages, as a message.
 pub(super) fn summary_message(summary: &str) -> Vec<u8> {
     [br#"{"role":"compactionSummary","summary":"#, &quoted(summary)[..], b"}"].concat()
+}
+
+impl Session {
+    /// The messages as the JSON of entries.
+    #[must_use]
+    pub fn shared_messages(&self) -> Vec<Vec<u8>> {
+        let mut translator = Translator::default();
+        let of = |json| translator.entry(Marked::new(json).text()).to_owned();
+        self.sound(self.list(List::Messages)).map(of).collect()
+    }
+
+    /// The errors as the JSON of entries.
+    #[must_use]
+    pub fn shared_errors(&self) -> Vec<Vec<u8>> {
+        self.sound(self.list(List::Errors)).map(error_entry).collect()
+    }
+}
+
+/// An error, a checked object, as the JSON of an entry.
+fn error_entry(object: &[u8]) -> Vec<u8> {
+    let [code, message, timestamp] = find(object, ["code", "message", "timestamp"]);
+    let raw = |span: Option<Span>| span.map(|span| span.of(object));
+    let mut out = vec![b'{'];
+    member(&mut out, "type", b"\"error\"");
+    if let Some(ms) = raw(timestamp).and_then(time_of) {
+        member(&mut out, "timestamp", &quoted(&timestamp::format(ms)));
+    }
+    member_if(&mut out, "code", raw(code));
+    member_if(&mut out, "message", raw(message));
+    out.push(b'}');
+    out
 }
 
 impl Translator {
@@ -52,7 +84,7 @@ impl Translator {
         out.push(b'{');
         member(out, "type", kind);
         member_if(out, "id", message.id.map(|id| id.of(bytes)).filter(|id| is_string(id)));
-        if let Some(ms) = time_of(&message, bytes) {
+        if let Some(ms) = message.timestamp.and_then(|time| time_of(time.of(bytes))) {
             member(out, "timestamp", &quoted(&timestamp::format(ms)));
         }
         match (role, summary) {
@@ -68,9 +100,8 @@ impl Translator {
     }
 }
 
-/// When it was logged, in Unix milliseconds.
-fn time_of(message: &Message, bytes: &[u8]) -> Option<i64> {
-    let raw = message.timestamp?.of(bytes);
+/// A time in Unix milliseconds; None unless it is a text that tells one.
+fn time_of(raw: &[u8]) -> Option<i64> {
     if is_string(raw) { time(&text(raw)) } else { None }
 }
 
@@ -102,7 +133,7 @@ fn write_message(object: Text<'_>, message: &Message, calls: &[Call], nesting: &
         member_if(out, "toolName", raw(message.tool));
         member_if(out, "isError", raw(is_error));
     }
-    if let Some(ms) = time_of(message, bytes) {
+    if let Some(ms) = raw(message.timestamp).and_then(time_of) {
         member(out, "timestamp", ms.to_string().as_bytes());
     }
     out.push(b'}');
@@ -230,6 +261,16 @@ mod tests {
         ] {
             assert_eq!(entry(message), translated, "{message}");
         }
+    }
+
+    #[test]
+    fn an_error_keeps_its_code_and_its_words() {
+        assert_eq!(
+            String::from_utf8(error_entry(br#"{"code":503,"message":"busy","timestamp":"1970-01-01 00:00:01"}"#))
+                .unwrap(),
+            r#"{"type":"error","timestamp":"1970-01-01T00:00:01.000Z","code":503,"message":"busy"}"#
+        );
+        assert_eq!(error_entry(b"{}"), br#"{"type":"error"}"#);
     }
 
     #[test]
