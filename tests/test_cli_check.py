@@ -125,7 +125,7 @@ def test_a_missing_file_is_told_and_the_others_are_checked(home: Home) -> None:
 def test_a_folder_without_sessions_is_bad_usage(home: Home) -> None:
     done = home.run("check", home.folder)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"sessiontree: {home.folder}: expected a folder 'sessions', ")
+    assert done.stderr.startswith(f"sessiontree: {home.folder}: expected a folder 'sessions' or '.replio/sessions', ")
 
 
 def test_files_and_a_store_together_are_bad_usage(home: Home) -> None:

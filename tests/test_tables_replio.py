@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 import strategies
 from reference import Entry, parse
-from reference_tables import tables_of
+from reference_tables import Row, tables_of
 from reference_tables_replio import document
 from sessiontree import Scan, scan
 from support import write
-from test_tables import Row, as_text, decoded, rows
+from test_tables import as_text, decoded, rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -197,6 +197,26 @@ def test_each_table_tells_of_the_document(project: Path) -> None:
 def test_the_sessions_have_a_format(project: Path) -> None:
     (row,) = rows(scan(project).sessions())
     assert (row["format"], row["id"], row["message_count"], row["entry_count"]) == ("replio", "ses_a", 4, 6)
+
+
+def test_a_log_of_turns_stands_where_its_parts_do(tmp_path: Path) -> None:
+    parts = [
+        {"type": "text", "text": "Looking."},
+        {"type": "user", "text": "hi"},
+        {"type": "tool", "name": "grep", "input": {"q": 1}, "output": "none", "is_error": True},
+    ]
+    turns = [{"index": 1, "model": "toy", "provider": "toybox", "parts": parts}]
+    path = write(tmp_path / ".replio/sessions/t.json", json.dumps({"turns": turns}, indent=1).encode())
+    found, data = scan(tmp_path), path.read_bytes()
+    said = rows(found.messages())
+    assert [row["role"] for row in said] == ["user", "assistant", "toolResult"]
+    assert [row["is_error"] for row in said] == [None, None, True]
+    entries = rows(found.entries())
+    places = [data[row["offset"] :].decode() for row in entries]
+    assert [json.JSONDecoder().raw_decode(place)[0]["type"] for place in places] == ["user", "text", "tool"]
+    assert [row["line"] for row in entries] == [data.count(b"\n", 0, row["offset"]) + 1 for row in entries]
+    (called,) = rows(found.tool_calls())
+    assert (called["arguments"], called["is_error"], called["result_line"]) == ('{"q": 1}', True, said[2]["line"])
 
 
 def test_a_document_that_has_changed_is_an_error_that_names_it(project: Path) -> None:

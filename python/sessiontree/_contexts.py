@@ -22,7 +22,8 @@ def contexts(
 ) -> Iterator[tuple[SessionInfo, SessionContext]]:
     """Build the context of every session of a store, in parallel, in bounded memory.
 
-    Each is that of the session's leaf, as `SessionManager.open(path).build_session_context()` has it. It is handed over
+    Each is that of the session's leaf, as `SessionManager.open(path).build_session_context()` has it; of a Replio
+    session, what a provider is sent, in the same words (docs/replio.md, "In a scan"). It is handed over
     as one JSON text, which `SessionContext.messages` decodes when first asked for. What is ready waits to be taken,
     up to 32 MB of it; then the threads wait, too.
 
@@ -31,8 +32,9 @@ def contexts(
         threads: How many threads to build with, at most as many as there are processors; None means that many.
 
     Yields:
-        Each session with its context, in the order of the paths of their files. A file that is no session is left out,
-        and so is one that cannot be read; a warning is logged at the end of how many of these there were.
+        Each session with its context, in the order of the paths of their files. A `.jsonl` file that is no session is
+        left out, and so is a `.json` file that is none, or one that cannot be read; a warning is logged at the end of
+        how many of these there were.
 
     Raises:
         FileNotFoundError: A source does not exist.

@@ -42,6 +42,7 @@ __all__ = [
     "replio_folded",
     "replio_name",
     "replio_preview",
+    "replio_sessions_folder",
     "restore",
     "restore_entry",
     "scan",
@@ -497,6 +498,10 @@ class ReplioDocument:
         """What is odd in its file."""
     def entries(self, list: Literal["messages", "errors", "permissions"]) -> bytes:
         """The entries of `messages`, `errors` or `permissions` that are objects, as a JSON list."""
+    def shared_messages(self) -> list[Entry]:
+        """The messages as entries such as Elyra's, in the words that all formats share."""
+    def shared_errors(self) -> list[Entry]:
+        """The errors as entries of the type `error`."""
     def append(self, list: Literal["messages", "errors", "permissions"], json: bytes, now: str) -> None:
         """Add an entry, a JSON object."""
     def undo(self) -> None:
@@ -583,6 +588,12 @@ def scan(
 
 def replio_preview(path: Path) -> PreviewRow:
     """What a preview shows of a session's file."""
+
+def replio_sessions_folder(folder: Path) -> Path | None:
+    """The folder of Replio's sessions that is meant by a folder: a project's, that in a `.replio`, or itself.
+
+    None if there is none.
+    """
 
 def replio_folded(messages: list[bytes]) -> bytes:
     """Messages, each a JSON object, as they are given to whoever is to sum them up, as a JSON list."""

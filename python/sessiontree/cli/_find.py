@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import errors
+from .._listing import list_sessions, session_at
 from ..elyra import SessionManager
 from ..elyra.paths import absolute_cwd, store
-from . import DAMAGED, DONE
+from . import DAMAGED, DONE, _documents
 from ._arguments import where
 from ._output import count, point_to_pi
 from ._progress import progress
@@ -51,8 +52,49 @@ def find(arguments: argparse.Namespace, name: str, *, everywhere: bool = False) 
             return SessionManager.find(name, **options)
 
 
-def find_or_newest(arguments: argparse.Namespace) -> SessionInfo:
+def find_of_any_format(arguments: argparse.Namespace, name: str) -> SessionInfo:
+    """As `find`, of Replio's sessions, too: these by path, by name, or by a unique prefix of it.
+
+    Raises:
+        SessionNotFoundError: There is none.
+        AmbiguousSessionError: There are several.
+        FormatError: The file that is named is no session.
+        ValueError: The name is empty.
+    """
+    if name.endswith(_documents.SUFFIX):
+        return _at(Path(name), arguments)
+    folder = _documents.sessions_folder(arguments)
+    files = _documents.named(folder, name) if folder is not None and name else []
+    is_whole = [file.stem for file in files] == [name]
+    try:
+        found = find(arguments, name)
+    except (errors.SessionNotFoundError, errors.AmbiguousSessionError) as error:
+        if not files or (isinstance(error, errors.AmbiguousSessionError) and not is_whole):
+            raise
+        found = None
+    if found is not None and (found.id == name or not is_whole):
+        if not files:
+            return found
+        files.insert(0, found.path)
+    if len(files) > 1:
+        shown = ", ".join(map(str, files))
+        raise errors.AmbiguousSessionError(f"{name!r} may be any of several sessions: {shown}", candidates=tuple(files))
+    return _at(files[0], arguments)
+
+
+def _at(path: Path, arguments: argparse.Namespace) -> SessionInfo:
+    try:
+        return session_at(path, arguments.catalogue)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
+        raise errors.SessionNotFoundError(error.strerror or "no such file", path) from error
+
+
+def find_or_newest(arguments: argparse.Namespace, *, of_any_format: bool = False) -> SessionInfo:
     """The session that the arguments name, or without a name the newest.
+
+    Args:
+        arguments: Which session, and where to look.
+        of_any_format: Take Replio's sessions, too.
 
     Raises:
         SessionNotFoundError: There is none.
@@ -61,8 +103,8 @@ def find_or_newest(arguments: argparse.Namespace) -> SessionInfo:
         ValueError: The name is empty.
     """
     if arguments.session is not None:
-        return find(arguments, arguments.session)
-    infos = listed(arguments)
+        return (find_of_any_format if of_any_format else find)(arguments, arguments.session)
+    infos = listed_of_any_format(arguments) if of_any_format else listed(arguments)
     if infos:
         return infos[0]
     whose = "" if arguments.all else f" of {absolute_cwd(arguments.cwd)}"
@@ -77,6 +119,18 @@ def listed(arguments: argparse.Namespace) -> list[SessionInfo]:
         if arguments.all:
             return SessionManager.list_all(on_progress, **options)
         return SessionManager.list(arguments.cwd, on_progress=on_progress, **options)
+
+
+def listed_of_any_format(arguments: argparse.Namespace) -> list[SessionInfo]:
+    """As `listed`, with the Replio sessions of the project."""
+    infos = listed(arguments)
+    folder = _documents.sessions_folder(arguments)
+    if folder is None:
+        return infos
+    with progress("Reading") as on_progress:
+        infos += list_sessions(("replio", folder), on_progress, catalogue=arguments.catalogue)
+    infos.sort(key=lambda info: info.path)
+    return sorted(infos, key=lambda info: info.modified, reverse=True)
 
 
 def _options(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import Entry, _json
 from ..elyra.paths import pi_agent_dir, store
+from . import _documents
 from ._text import encoding, visible
 
 if TYPE_CHECKING:
@@ -108,7 +109,9 @@ def explain_none(arguments: argparse.Namespace, whose: str = "", hint: str = "")
         hint: What else can be done.
     """
     _, folder = store(arguments.session_dir, arguments.agent_dir)
-    note(f"no sessions{whose} in {folder}{hint}")
+    documents = _documents.sessions_folder(arguments)
+    beside = f", and none in {documents}" if documents is not None else ""
+    note(f"no sessions{whose} in {folder}{beside}{hint}")
     point_to_pi(arguments)
 
 

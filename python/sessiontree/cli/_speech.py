@@ -104,6 +104,8 @@ def of_entry(entry: Entry, *, full: bool = False) -> Speech:
             return _remark("usage", _used(entry))
         case ContextEditEntry():
             return _remark("context edit", f"{entry.target_id or ''}: {_replaced(entry.replacement)}")
+        case _ if entry.type in ("command", "error"):
+            return _of_log(entry)
         case _:
             return _remark(entry.type or "entry without a type", "")
 
@@ -155,6 +157,19 @@ def gist(speech: Speech) -> str:
 
 def _remark(who: str, text: str) -> Speech:
     return Speech(who, _texts(text), is_remark=True)
+
+
+def _of_log(entry: Entry) -> Speech:
+    """What Replio's logs have besides messages."""
+    match entry.to_dict():
+        case {"type": "command", "content": str(typed)}:
+            return _remark("command", typed)
+        case {"type": "error", **fields}:
+            code = fields.get("code")
+            who = f"error {code}" if _is_amount(code) and code else "error"
+            return _remark(who, _text(fields.get("message")))
+        case _:
+            return _remark(entry.type or "", "")
 
 
 def _before(tokens: object) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .._scan import scan, scan_sources
 from ..elyra.paths import store
-from . import DAMAGED, DONE, NO_SUCH_SESSION, fail
+from . import DAMAGED, DONE, NO_SUCH_SESSION, _documents, fail
 from ._arguments import add_json_arguments, add_where_arguments
 from ._output import explain_none, note, print_json, wants_json
 from ._progress import progress
@@ -65,4 +65,8 @@ def _exists(file: str) -> bool:
 def _scan(arguments: argparse.Namespace, files: list[str], on_progress: OnProgress | None) -> Scan:
     if arguments.files:
         return scan(files, on_progress=on_progress)
-    return scan_sources([store(arguments.session_dir, arguments.agent_dir)], on_progress=on_progress)
+    sources = [store(arguments.session_dir, arguments.agent_dir)]
+    folder = _documents.sessions_folder(arguments)
+    if folder is not None:
+        sources.append(("replio", folder))
+    return scan_sources(sources, on_progress=on_progress)

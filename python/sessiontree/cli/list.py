@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..elyra.paths import absolute_cwd
 from . import DONE
 from ._arguments import add_catalogue_argument, add_json_arguments, add_where_arguments, at_least
-from ._find import listed
+from ._find import listed_of_any_format
 from ._output import count, explain_none, note, print_json, wants_json
 from ._sessions import print_sessions
 from ._text import one_line
@@ -38,6 +38,7 @@ _SORTS: dict[str, tuple[Callable[[SessionInfo], Any], bool]] = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `list` takes."""
     parser.set_defaults(run=run)
+    parser.epilog = "The Replio sessions of the folder's project are listed, too."
     parser.add_argument("--sort", choices=_SORTS, default="modified", help="by what to sort (modified)")
     limit = "at most N sessions, 0 for all (on a terminal: as many as it has lines)"
     parser.add_argument("--limit", type=at_least(0), metavar="N", help=limit)
@@ -50,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """List, and print."""
-    infos = listed(arguments)
+    infos = listed_of_any_format(arguments)
     chosen = _chosen(infos, arguments)
     if wants_json(arguments):
         print_json(arguments, (info.to_dict() for info in chosen[: arguments.limit or None]))

@@ -6,11 +6,13 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from .. import MessageEntry, ModelChangeEntry
-from . import _transcript
+from .._native import ReplioDocument
+from . import _documents, _transcript
 from ._arguments import add_json_arguments, add_leaf_argument, add_pager_argument, add_session_arguments
 from ._find import find_or_newest, open_session, read_code
-from ._output import print_document, print_jsonl, wants_json
+from ._output import count, print_document, print_jsonl, wants_json
 from ._pager import print_lines
+from ._progress import progress
 
 if TYPE_CHECKING:
     import argparse
@@ -23,7 +25,10 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `show` takes."""
     parser.set_defaults(run=run)
-    parser.epilog = "--json and --jsonl print the header and the branch's entries as the file has them."
+    parser.epilog = (
+        "--json and --jsonl print the header and the branch's entries as the file has them; of a Replio session, its "
+        "document and the messages in it."
+    )
     add_session_arguments(parser, nargs="?")
     add_leaf_argument(parser)
     parser.add_argument("--full", action="store_true", help="cut nothing: neither thoughts nor what tools got and gave")
@@ -33,7 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the branch, and print it."""
-    info = find_or_newest(arguments)
+    info = find_or_newest(arguments, of_any_format=True)
+    if info.format == "replio":
+        _show_document(info, arguments)
+        return read_code(info)
     with open_session(info, arguments.leaf) as session:
         branch = session.get_branch()
         if wants_json(arguments):
@@ -46,6 +54,27 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             print_lines(arguments, _lines(info, session, branch, full=arguments.full))
     return read_code(info)
+
+
+def _show_document(info: SessionInfo, arguments: argparse.Namespace) -> None:
+    if arguments.leaf is not None:
+        raise ValueError("--leaf: a Replio session has no branches")
+    if not wants_json(arguments):
+        print_lines(arguments, _document_lines(info, full=arguments.full))
+        return
+    key, fields, messages = _documents.parts(info.path)
+    if arguments.jsonl:
+        print_jsonl(chain([fields], messages))
+    else:
+        print_document(fields, key, messages)
+
+
+def _document_lines(info: SessionInfo, *, full: bool) -> Iterator[str]:
+    with progress("Reading"):
+        document = ReplioDocument.read(info.path)
+        entries = _documents.by_time(document.shared_messages(), document.shared_errors())
+    yield from _transcript.head(info, count(info.message_count, "message"), _model(entries))
+    yield from _transcript.entry_lines(_taken(entries), lambda _: None, full=full)
 
 
 def _lines(info: SessionInfo, session: SessionManager, branch: list[Entry], *, full: bool) -> Iterator[str]:

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from .. import _native
+from .._listing import session_at
 from ..errors import AmbiguousSessionError, FormatError, InvalidNameError, SessionNotFoundError
 from . import paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from .._native import SessionInfo
     from .._types import Layout, StrPath
 
 Deleted: TypeAlias = Literal["trashed", "removed"]
@@ -67,20 +67,6 @@ def locate(name: StrPath, cwd: StrPath | None, session_dir: StrPath | None, agen
     return _one(text, of_project(cwd, session_dir, agent_dir)) or _fail(text, _matches(text, headers(everywhere)))
 
 
-def info(path: Path, catalogue: Path | None = None) -> SessionInfo:
-    """The row of a file that is a session, from the catalogue if that knows it.
-
-    Raises:
-        FormatError: It is none.
-        OSError: It cannot be read.
-    """
-    row = _native.scan([("any", path)], None, 1, text=False, usage=False, strict=False, catalogue=catalogue)
-    if not row["infos"]:
-        _native.scan([("any", path)], None, 1, text=False, usage=False, strict=True)
-        raise FormatError("no session", path)
-    return row["infos"][0]
-
-
 def delete(path: Path) -> Deleted:
     """Move a file to the trash if there is one, else remove it.
 
@@ -110,7 +96,7 @@ def _at(path: Path) -> Path:
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not headers(("any", path)):
-        info(path)  # tells why, unless it is a session of another format
+        session_at(path)  # tells why, unless it is a session of another format
         raise FormatError("no session of Elyra's: it has another format", path)
     return path
 

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from .. import _native
-from .._catalogue import catalogue_path
-from .._log import warn_unread
+from .._listing import list_sessions, session_at
 from . import checks, paths
 from . import find as finding
 from .open_session import OpenSession
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     import builtins
 
     from .._native import Session, SessionInfo
-    from .._types import Layout, OnProgress, StrPath
+    from .._types import OnProgress, StrPath
     from .find import Deleted
 
 
@@ -246,7 +245,7 @@ class SessionManager(OpenSession):
         """
         wanted = paths.absolute_cwd(cwd)
         source, is_own = paths.project_source(cwd, session_dir, agent_dir)
-        infos = _list(source, on_progress, threads, text=False, catalogue=catalogue)
+        infos = list_sessions(source, on_progress, threads, catalogue=catalogue)
         return [info for info in infos if paths.belongs(info.cwd, wanted, is_own=is_own)]
 
     @classmethod
@@ -280,7 +279,8 @@ class SessionManager(OpenSession):
 
         Rule: Elyra session format, "Static Listing Methods".
         """
-        return _list(paths.store(session_dir, agent_dir), on_progress, threads, text=text, catalogue=catalogue)
+        source = paths.store(session_dir, agent_dir)
+        return list_sessions(source, on_progress, threads, text=text, catalogue=catalogue)
 
     @classmethod
     def find(
@@ -311,7 +311,7 @@ class SessionManager(OpenSession):
             FileNotFoundError: It is a path, and nothing is there.
             FormatError: It is a path, and no session is there.
         """
-        return finding.info(finding.locate(name, cwd, session_dir, agent_dir), catalogue_path(catalogue))
+        return session_at(finding.locate(name, cwd, session_dir, agent_dir), catalogue)
 
     @classmethod
     def delete(
@@ -417,19 +417,3 @@ def _open(
 
 def _text_of(path: StrPath | None) -> str | None:
     return None if path is None else paths.text(path)
-
-
-def _list(
-    source: tuple[Layout, Path],
-    on_progress: OnProgress | None,
-    threads: int | None,
-    *,
-    text: bool,
-    catalogue: bool | StrPath,
-) -> builtins.list[SessionInfo]:
-    path = catalogue_path(catalogue)
-    row = _native.scan([source], on_progress, threads, text, usage=False, strict=False, catalogue=path)
-    unread = sum(damage.kind == "file" for damage in row["damage"])
-    if unread:
-        warn_unread(unread)
-    return row["infos"]

@@ -7,13 +7,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crate::context::Model;
+use crate::context::SessionContext;
 use crate::crew::{self, Begun, Results, Task};
 use crate::elyra::{Context, LongSurvey, REGION, Surveyed, survey};
 use crate::error::{Error, Result};
-use crate::info::SessionInfo;
+use crate::info::{Format, SessionInfo};
 use crate::lines::Buffer;
 use crate::listing::Opened;
+use crate::replio;
 use crate::sources::{Candidate, Source, find};
 use crate::usage::IdentityKeys;
 
@@ -25,25 +26,6 @@ const AHEAD: usize = 1024;
 
 /// How often a session is read anew when somebody rewrites its file meanwhile.
 const ATTEMPTS: usize = 3;
-
-/// A session, and what a model is sent of it.
-#[derive(Debug)]
-pub struct SessionContext {
-    pub info: SessionInfo,
-    /// The messages, as a JSON array that strict decoders take as far as its texts go.
-    pub json: Vec<u8>,
-    pub thinking_level: String,
-    pub model: Option<Model>,
-}
-
-impl SessionContext {
-    fn of((info, context): (SessionInfo, Context)) -> Result<Self> {
-        let mut json = Vec::with_capacity(context.json_len());
-        context.write_json(&mut |piece| json.extend_from_slice(piece))?;
-        let Context { thinking_level, model, .. } = context;
-        Ok(Self { info, json, thinking_level, model })
-    }
-}
 
 /// The sessions of a store with their contexts, one after the other.
 pub struct Contexts {
@@ -145,9 +127,28 @@ struct Building {
 
 impl Building {
     fn finish(&self, surveyed: Result<Box<(SessionInfo, Context)>>) -> Result<Outcome> {
-        let session = SessionContext::of(*surveyed?)?;
+        let (info, context) = *surveyed?;
+        let mut json = Vec::with_capacity(context.json_len());
+        context.write_json(&mut |piece| json.extend_from_slice(piece))?;
+        let Context { thinking_level, model, .. } = context;
+        Ok(self.put(SessionContext { info, json, thinking_level, model }))
+    }
+
+    fn put(&self, session: SessionContext) -> Outcome {
         self.shelf.put(&session);
-        Ok(Outcome::Session(Box::new(session)))
+        Outcome::Session(Box::new(session))
+    }
+
+    fn read_document(&self, path: &Path, buffer: &mut Buffer, is_stopped: &AtomicBool) -> Outcome {
+        let opened = match Opened::open(path) {
+            Ok(Some(opened)) => opened,
+            Ok(None) => return Outcome::LeftOut,
+            Err(_) => return Outcome::Unreadable,
+        };
+        match replio::survey(path, &opened, buffer, is_stopped) {
+            Ok(Some(session)) => self.put(session),
+            Ok(None) | Err(_) => Outcome::Unreadable,
+        }
     }
 
     fn read(
@@ -193,7 +194,11 @@ impl Task for Building {
     type Outcome = Outcome;
 
     fn begin(&self, number: usize, buffer: &mut Buffer, is_stopped: &AtomicBool) -> Begun<Self::Long, Outcome> {
-        self.try_to_read(&self.files[number].path, REGION, buffer, is_stopped)
+        let Candidate { path, format, .. } = &self.files[number];
+        match format {
+            Format::Elyra => self.try_to_read(path, REGION, buffer, is_stopped),
+            Format::Replio => Begun::Done(self.read_document(path, buffer, is_stopped)),
+        }
     }
 
     fn take(&self, long: &Self::Long) -> Option<u64> {

@@ -33,7 +33,9 @@ mod _native {
     #[pymodule_export]
     use crate::info::{SessionInfo, restore};
     #[pymodule_export]
-    use crate::replio::{ReplioDocument, replio_file_name, replio_folded, replio_name, replio_preview, slug};
+    use crate::replio::{
+        ReplioDocument, replio_file_name, replio_folded, replio_name, replio_preview, replio_sessions_folder, slug,
+    };
     #[pymodule_export]
     use crate::scan::scan;
     #[pymodule_export]

@@ -6,10 +6,11 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use sessiontree_core::Error;
 use sessiontree_core::replio::{self, ContextOptions, List, Transforms, names};
+use sessiontree_core::{Error, SessionEntry};
 
 use crate::call::{call, call_long, to_exception};
+use crate::entries::to_python;
 use crate::rows;
 
 /// The document of a session: what its file holds, and what was added since.
@@ -118,6 +119,16 @@ impl ReplioDocument {
         Ok(self.json(py, |session| session.entries(list)))
     }
 
+    /// The messages as entries such as Elyra's, in the words that all formats share.
+    fn shared_messages<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        entries(py, &self.with(py, |session| session.shared_messages()))
+    }
+
+    /// The errors as entries of the type `error`.
+    fn shared_errors<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        entries(py, &self.with(py, |session| session.shared_errors()))
+    }
+
     /// Add an entry, a JSON object.
     fn append(&self, py: Python<'_>, list: &str, json: &[u8], now: &str) -> PyResult<()> {
         let list = list_named(list)?;
@@ -214,6 +225,12 @@ impl ReplioDocument {
     }
 }
 
+/// Entries by their JSON.
+fn entries<'py>(py: Python<'py>, json: &[Vec<u8>]) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let entries = json.iter().filter_map(|json| SessionEntry::of_json(json));
+    entries.map(|entry| to_python(py, entry)).collect()
+}
+
 fn list_named(name: &str) -> PyResult<List> {
     match name {
         "messages" => Ok(List::Messages),
@@ -225,6 +242,15 @@ fn list_named(name: &str) -> PyResult<List> {
 
 fn transforms(noise_tools: Vec<String>, max_chars: Option<usize>) -> Transforms {
     Transforms { noise_tools: noise_tools.into_iter().collect(), max_chars }
+}
+
+/// The folder of Replio's sessions that is meant by a folder: a project's, that in a `.replio`, or itself.
+///
+/// None if there is none.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what comes from Python is owned")]
+pub(crate) fn replio_sessions_folder(folder: PathBuf) -> Option<PathBuf> {
+    replio::sessions_folder(&folder)
 }
 
 /// What a preview shows of a session's file.

@@ -9,14 +9,11 @@ use super::entry::Kind;
 use super::index::Number;
 use super::migrate::FirstKept;
 use super::source::Source;
-use crate::context::Model;
+use crate::context::{Model, NO_THINKING};
 use crate::error::Result;
 use crate::json::{Span, is_string, text};
 use crate::message::Role;
 use crate::rewrite::{Change, changed, clean, find};
-
-/// The thinking level of a branch that sets none.
-const NO_THINKING: &str = "off";
 
 /// Builds the context of the branch that ends at `leaf`.
 ///

@@ -41,6 +41,14 @@ pub(super) fn summary_message(summary: &str) -> Vec<u8> {
     [br#"{"role":"system","content":"#, &content[..], b"}"].concat()
 }
 
+/// What is to be sent.
+pub(super) struct Selection<'s> {
+    /// System messages that stand before all others.
+    system: Vec<Cow<'s, [u8]>>,
+    pub(super) summary: Option<String>,
+    pub(super) sent: Vec<Cow<'s, [u8]>>,
+}
+
 /// A message that is to be sent.
 struct Sent<'s> {
     json: Cow<'s, [u8]>,
@@ -72,6 +80,16 @@ impl Session {
     /// The messages that a provider is sent, as a JSON list.
     #[must_use]
     pub fn provider_messages(&self, options: ContextOptions) -> Vec<u8> {
+        let Selection { system, summary, sent } = self.select(options);
+        let summary = summary.map(|summary| Cow::Owned(summary_message(&summary)));
+        let messages = system.into_iter().chain(summary).chain(sent);
+        let strip = |json: Cow<'_, [u8]>| if options.strip { stripped(&json) } else { json.into_owned() };
+        let messages: Vec<_> = messages.map(strip).collect();
+        self.decodable(joined(messages.iter().map(Vec::as_slice)))
+    }
+
+    /// What is sent, each message as the log has it.
+    pub(super) fn select(&self, options: ContextOptions) -> Selection<'_> {
         let Compactions { summary, boundary } = self.compactions();
         let (mut system, mut sent, mut known) = (Vec::new(), Vec::new(), HashSet::new());
         let mut is_beginning = options.keep_system;
@@ -103,12 +121,7 @@ impl Session {
         if options.drop_unanswered {
             drop_unanswered(&mut sent);
         }
-        let summary = summary.map(|summary| Cow::Owned(summary_message(&summary)));
-        let sent = sent.into_iter().map(|one| one.json);
-        let messages = system.into_iter().chain(summary).chain(sent);
-        let strip = |json: Cow<'_, [u8]>| if options.strip { stripped(&json) } else { json.into_owned() };
-        let messages: Vec<_> = messages.map(strip).collect();
-        self.decodable(joined(messages.iter().map(Vec::as_slice)))
+        Selection { system, summary, sent: sent.into_iter().map(|one| one.json).collect() }
     }
 }
 

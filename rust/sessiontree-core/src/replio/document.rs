@@ -205,7 +205,7 @@ pub(super) fn read(document: Text<'_>, nesting: &mut Nesting, taker: &mut dyn Ta
     Ok(outline)
 }
 
-/// Numbers the lines of a text, whose places are asked for in their order.
+/// Numbers the lines of a text. What lies near the place that was asked for before is found soon.
 #[derive(Debug)]
 pub(super) struct LineCount {
     place: Place,
@@ -218,10 +218,15 @@ impl Default for LineCount {
 }
 
 impl LineCount {
-    /// The place of the byte at `at`, which lies behind the one before.
+    /// The place of the byte at `at`.
     pub(super) fn place(&mut self, bytes: &[u8], at: usize) -> Place {
-        let done = usize::try_from(self.place.offset).unwrap_or(at).min(at);
-        self.place.line += memchr::memchr_iter(b'\n', &bytes[done..at]).count() as u64;
+        let before = usize::try_from(self.place.offset).unwrap_or(bytes.len());
+        let breaks = |range| memchr::memchr_iter(b'\n', &bytes[range]).count() as u64;
+        if at < before {
+            self.place.line -= breaks(at..before);
+        } else {
+            self.place.line += breaks(before..at);
+        }
         self.place.offset = at as u64;
         self.place
     }
@@ -284,6 +289,13 @@ mod tests {
         }
         let (_, _, is_unsupported) = outline(b"{\"messages\":[],\"turns\":[]}").unwrap_err();
         assert!(is_unsupported);
+    }
+
+    #[test]
+    fn lines_are_counted_forwards_and_backwards() {
+        let (text, mut lines) = (b"a\nb\n\nc", LineCount::default());
+        let counted = [5, 2, 1, 0, 6, 3].map(|at| lines.place(text, at).line);
+        assert_eq!(counted, [4, 2, 1, 1, 4, 2]);
     }
 
     #[test]

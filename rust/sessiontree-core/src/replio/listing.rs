@@ -68,7 +68,7 @@ pub(super) fn too_long() -> String {
     format!("it is longer than {} MiB", MAX_LINE >> 20)
 }
 
-fn row(facts: Facts, path: &Path, stamp: Stamp, size_bytes: u64) -> (SessionInfo, Vec<Damage>) {
+pub(super) fn row(facts: Facts, path: &Path, stamp: Stamp, size_bytes: u64) -> (SessionInfo, Vec<Damage>) {
     let Facts { log, element_count, created_at, updated_at, parent_id, reports, .. } = facts;
     let name = names::of_file(path);
     let ms = |text: Option<String>| text.and_then(|text| time(&text));

@@ -21,6 +21,7 @@ mod render;
 mod save;
 mod markdown;
 mod translation;
+mod survey;
 mod visit;
 
 use std::borrow::Cow;
@@ -31,9 +32,11 @@ pub use context::ContextOptions;
 pub use fold::folded;
 pub(crate) use listing::{Reading, list, read_text};
 pub(crate) use names::of_file as name_of;
-pub(crate) use places::{is_session_name, sessions_folder};
+pub(crate) use places::is_session_name;
+pub use places::sessions_folder;
 pub use preview::{Preview, preview};
 pub use session::{List, Session};
+pub(crate) use survey::survey;
 pub use transforms::Transforms;
 pub(crate) use visit::visit;
 

@@ -13,7 +13,8 @@ pub(crate) fn is_session_name(name: &[u8]) -> bool {
 
 /// The folder of sessions that is meant by a folder: a project's, or by Replio's own there, or by itself. None if there is
 /// no such folder.
-pub(crate) fn sessions_folder(folder: &Path) -> Option<PathBuf> {
+#[must_use]
+pub fn sessions_folder(folder: &Path) -> Option<PathBuf> {
     let folders = [folder.join(HOME).join(SESSIONS), folder.join(SESSIONS), folder.to_owned()];
     folders.into_iter().find(|folder| is_sessions_folder(folder))
 }

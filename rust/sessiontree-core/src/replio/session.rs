@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::document::{Key, Outline, Taker, read};
+use super::document::{Fault, Key, Outline, Taker, read};
 use super::file::read_file;
 use super::layout::laid_out;
 use super::log::{Log, Time};
@@ -80,6 +80,24 @@ struct Undo {
     updated_at: Scalar,
 }
 
+/// What a document is made of.
+struct Parts {
+    outline: Outline,
+    lists: Lists,
+    /// What its turns stand for, if its log is one of these.
+    derived: Option<turns::Messages>,
+}
+
+impl Parts {
+    fn read(document: Text<'_>, nesting: &mut Nesting) -> std::result::Result<Self, Fault> {
+        let mut lists = Lists::default();
+        let outline = read(document, nesting, &mut lists)?;
+        let has_turns = outline.has_turns(document.bytes());
+        let derived = has_turns.then(|| turns::to_messages(document, &outline, nesting));
+        Ok(Self { outline, lists, derived })
+    }
+}
+
 impl Session {
     /// A new one, which is in memory only.
     #[must_use]
@@ -108,15 +126,27 @@ impl Session {
     ///
     /// [`Error::Io`] where the file cannot be read, [`Error::Document`] where it is none of a session.
     pub fn read(path: &Path) -> Result<Self> {
-        let (mut buffer, mut lists) = (Buffer::default(), Lists::default());
-        let ((outline, derived, length), stamp) = read_file(path, &mut buffer, |document, nesting| {
-            let outline = read(document, nesting, &mut lists)?;
-            let has_turns = outline.has_turns(document.bytes());
-            let derived = has_turns.then(|| turns::to_messages(document, &outline, nesting));
-            Ok((outline, derived, document.bytes().len()))
+        let mut buffer = Buffer::default();
+        let ((parts, length), stamp) = read_file(path, &mut buffer, |document, nesting| {
+            Ok((Parts::read(document, nesting)?, document.bytes().len()))
         })?;
+        Ok(Self::of(parts, buffer.into_bytes(length), path, stamp))
+    }
+
+    /// The session whose document this is, which its file had at that stamp.
+    pub(super) fn of_document(
+        document: Text<'_>,
+        nesting: &mut Nesting,
+        path: &Path,
+        stamp: Stamp,
+    ) -> std::result::Result<Self, Fault> {
+        Ok(Self::of(Parts::read(document, nesting)?, document.bytes().to_owned(), path, stamp))
+    }
+
+    fn of(parts: Parts, text: Vec<u8>, path: &Path, stamp: Stamp) -> Self {
+        let Parts { outline, lists, derived } = parts;
         let mut session = Self {
-            text: buffer.into_bytes(length),
+            text,
             lists,
             has_turns: derived.is_some(),
             stamp: Some(stamp),
@@ -130,7 +160,7 @@ impl Session {
             session.add_derived(&derived);
         }
         session.read_scalars();
-        Ok(session)
+        session
     }
 
     /// What a document says of itself, or what the times of its messages say for it.

@@ -7,10 +7,11 @@
 use std::borrow::Cow;
 
 use super::message::{Call, EMPTY, Message, Role};
+use super::session::{List, Session};
 use super::time;
 use crate::json::{Nesting, Scanner, Span, is_string, text};
 use crate::marks::{Marked, Text};
-use crate::rewrite::{find_in, quoted};
+use crate::rewrite::{clean, find, find_in, quoted};
 use crate::timestamp;
 
 /// Translates messages, one after the other.
@@ -21,7 +22,52 @@ pub(super) struct Translator {
     out: Vec<u8>,
 }
 
+/// A summary of earlier messages, as a message.
+pub(super) fn summary_message(summary: &str) -> Vec<u8> {
+    [br#"{"role":"compactionSummary","summary":"#, &quoted(summary)[..], b"}"].concat()
+}
+
+impl Session {
+    /// The messages as the JSON of entries.
+    #[must_use]
+    pub fn shared_messages(&self) -> Vec<Vec<u8>> {
+        let mut translator = Translator::default();
+        let of = |json| translator.entry(Marked::new(json).text()).to_owned();
+        self.sound(self.list(List::Messages)).map(of).collect()
+    }
+
+    /// The errors as the JSON of entries.
+    #[must_use]
+    pub fn shared_errors(&self) -> Vec<Vec<u8>> {
+        self.sound(self.list(List::Errors)).map(error_entry).collect()
+    }
+}
+
+/// An error, a checked object, as the JSON of an entry.
+fn error_entry(object: &[u8]) -> Vec<u8> {
+    let [code, message, timestamp] = find(object, ["code", "message", "timestamp"]);
+    let raw = |span: Option<Span>| span.map(|span| span.of(object));
+    let mut out = vec![b'{'];
+    member(&mut out, "type", b"\"error\"");
+    if let Some(ms) = raw(timestamp).and_then(time_of) {
+        member(&mut out, "timestamp", &quoted(&timestamp::format(ms)));
+    }
+    member_if(&mut out, "code", raw(code));
+    member_if(&mut out, "message", raw(message));
+    out.push(b'}');
+    out
+}
+
 impl Translator {
+    /// A message, a checked object, as the JSON of one.
+    pub(super) fn message(&mut self, object: Text<'_>) -> &[u8] {
+        let Self { nesting, calls, out } = self;
+        let message = Message::read(object, nesting, calls);
+        out.clear();
+        write_message(object, &message, calls, nesting, out);
+        out
+    }
+
     /// A message, a checked object, as the JSON of an entry.
     pub(super) fn entry(&mut self, object: Text<'_>) -> &[u8] {
         let Self { nesting, calls, out } = self;
@@ -38,7 +84,7 @@ impl Translator {
         out.push(b'{');
         member(out, "type", kind);
         member_if(out, "id", message.id.map(|id| id.of(bytes)).filter(|id| is_string(id)));
-        if let Some(ms) = time_of(&message, bytes) {
+        if let Some(ms) = message.timestamp.and_then(|time| time_of(time.of(bytes))) {
             member(out, "timestamp", &quoted(&timestamp::format(ms)));
         }
         match (role, summary) {
@@ -54,9 +100,8 @@ impl Translator {
     }
 }
 
-/// When it was logged, in Unix milliseconds.
-fn time_of(message: &Message, bytes: &[u8]) -> Option<i64> {
-    let raw = message.timestamp?.of(bytes);
+/// A time in Unix milliseconds; None unless it is a text that tells one.
+fn time_of(raw: &[u8]) -> Option<i64> {
     if is_string(raw) { time(&text(raw)) } else { None }
 }
 
@@ -69,11 +114,16 @@ fn write_message(object: Text<'_>, message: &Message, calls: &[Call], nesting: &
         Role::Tool => member(out, "role", b"\"toolResult\""),
         _ => member_if(out, "role", raw(message.role)),
     }
-    if role == Role::Assistant {
-        begin_member(out, "content");
-        write_answer(bytes, message, calls, out);
-    } else {
-        member_if(out, "content", raw(message.content));
+    let content = raw(message.content);
+    let content_or = |empty| Some(content.filter(|raw| matches!(raw[0], b'"' | b'[')).unwrap_or(empty));
+    match role {
+        Role::Assistant => {
+            begin_member(out, "content");
+            write_answer(bytes, message, calls, out);
+        }
+        Role::User | Role::Tool => member_if(out, "content", content_or(b"[]")),
+        Role::System => member_if(out, "content", content_or(EMPTY)),
+        Role::Command | Role::Other => member_if(out, "content", content),
     }
     member_if(out, "provider", raw(message.provider));
     member_if(out, "model", raw(message.model));
@@ -83,7 +133,7 @@ fn write_message(object: Text<'_>, message: &Message, calls: &[Call], nesting: &
         member_if(out, "toolName", raw(message.tool));
         member_if(out, "isError", raw(is_error));
     }
-    if let Some(ms) = time_of(message, bytes) {
+    if let Some(ms) = raw(message.timestamp).and_then(time_of) {
         member(out, "timestamp", ms.to_string().as_bytes());
     }
     out.push(b'}');
@@ -123,17 +173,21 @@ fn write_answer(bytes: &[u8], message: &Message, calls: &[Call], out: &mut Vec<u
 /// Writes what a tool is called with: the JSON that the text is, if it is any.
 fn write_arguments(raw: &[u8], out: &mut Vec<u8>) {
     let inner = if is_string(raw) { text(raw) } else { Cow::default() };
-    out.extend_from_slice(json_in(inner.as_bytes()).map_or(raw, |value| value.of(inner.as_bytes())));
+    out.extend_from_slice(&json_in(inner.as_bytes()).unwrap_or(Cow::Borrowed(raw)));
 }
 
-/// The value that is all there is in a text, if it is JSON.
-fn json_in(bytes: &[u8]) -> Option<Span> {
+/// The value that is all there is in a text, if it is JSON: no strict decoder refuses it.
+fn json_in(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
     let (marked, mut nesting) = (Marked::new(bytes), Nesting::default());
     let mut scanner = Scanner::new(marked.text(), &mut nesting);
     scanner.space();
     let value = scanner.value().ok()?;
     scanner.space();
-    scanner.peek().is_none().then_some(value)
+    if scanner.peek().is_some() {
+        return None;
+    }
+    let value = value.of(bytes);
+    Some(if scanner.has_surrogates() { Cow::Owned(clean(value)) } else { Cow::Borrowed(value) })
 }
 
 fn begin_block(out: &mut Vec<u8>, kind: &str) {
@@ -200,11 +254,29 @@ mod tests {
                 r#"{"type":"compaction","summary":"All of it."}"#,
             ),
             (r#"{"role":"command","content":"/compact","result":""}"#, r#"{"type":"command","content":"/compact"}"#),
+            (r#"{"role":"user","content":5}"#, r#"{"type":"message","message":{"role":"user","content":[]}}"#),
+            (r#"{"role":"system"}"#, r#"{"type":"message","message":{"role":"system","content":""}}"#),
             (r#"{"role":5,"content":{"a":1}}"#, r#"{"type":"message","message":{"role":5,"content":{"a":1}}}"#),
             ("{ }", r#"{"type":"message","message":{}}"#),
         ] {
             assert_eq!(entry(message), translated, "{message}");
         }
+    }
+
+    #[test]
+    fn an_error_keeps_its_code_and_its_words() {
+        assert_eq!(
+            String::from_utf8(error_entry(br#"{"code":503,"message":"busy","timestamp":"1970-01-01 00:00:01"}"#))
+                .unwrap(),
+            r#"{"type":"error","timestamp":"1970-01-01T00:00:01.000Z","code":503,"message":"busy"}"#
+        );
+        assert_eq!(error_entry(b"{}"), br#"{"type":"error"}"#);
+    }
+
+    #[test]
+    fn what_arguments_say_is_what_strict_decoders_take() {
+        let translated = entry(r#"{"role":"assistant","tool_calls":[{"function":{"arguments":"[\"\\ud83d\"]"}}]}"#);
+        assert!(translated.contains("\"arguments\":[\"\u{fffd}\"]"), "{translated}");
     }
 
     #[test]

@@ -36,6 +36,8 @@ pub(super) struct Turn {
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) kind: Kind,
+    /// Where it begins.
+    start: usize,
     /// Its number in the turn, from 0, those of no known kind counted.
     position: usize,
     pub(super) timestamp: Option<Span>,
@@ -158,6 +160,7 @@ impl Part {
         let mut kind = None;
         let mut part = Self {
             kind: Kind::Text,
+            start: scanner.at(),
             position,
             timestamp: None,
             text: None,
@@ -222,6 +225,8 @@ enum Derived {
 pub(super) struct Messages {
     pub(super) text: Vec<u8>,
     pub(super) elements: Vec<Range<usize>>,
+    /// Of each, where in the document the first part begins that it was made of.
+    pub(super) places: Vec<usize>,
 }
 
 /// The messages that a document's turns stand for.
@@ -246,7 +251,7 @@ pub(super) fn to_messages(document: Text<'_>, outline: &Outline, nesting: &mut N
         Ok(())
     });
     debug_assert!(walked.is_ok(), "it was scanned before");
-    let mut writer = Writer { bytes, starts, messages: Messages::default() };
+    let mut writer = Writer { bytes, offset: value.start(), starts, messages: Messages::default() };
     for (index, turn, messages) in turns {
         for message in messages {
             writer.add(&turn, index, message);
@@ -286,6 +291,8 @@ impl Starts {
 /// Writes messages.
 struct Writer<'a> {
     bytes: &'a [u8],
+    /// Where these stand in the document.
+    offset: usize,
     starts: Starts,
     messages: Messages,
 }
@@ -294,9 +301,18 @@ impl Writer<'_> {
     /// Adds a message of the turn of that index.
     fn add(&mut self, turn: &Turn, index: i64, message: Derived) {
         let start = self.messages.text.len();
+        let first = match message {
+            Derived::Part(at) | Derived::Result(at) => Some(&turn.parts[at]),
+            Derived::Assistant { ref said, .. } => {
+                turn.parts[said.start..].iter().find(|part| is_of_assistant(part.kind))
+            }
+        };
+        self.messages.places.push(self.offset + first.map_or(0, |part| part.start));
         match message {
             Derived::Part(at) => self.add_part(&turn.parts[at]),
-            Derived::Assistant { said, calls } => self.add_assistant(turn, index, said, calls),
+            Derived::Assistant { said, calls } => {
+                self.add_assistant(turn, index, first.and_then(|part| part.timestamp), said, calls);
+            }
             Derived::Result(at) => self.add_result(index, &turn.parts[at]),
         }
         self.messages.text.push(b'}');
@@ -317,9 +333,14 @@ impl Writer<'_> {
         }
     }
 
-    fn add_assistant(&mut self, turn: &Turn, index: i64, said: Range<usize>, calls: Range<usize>) {
-        let timestamp =
-            turn.parts[said.start..].iter().find(|part| is_of_assistant(part.kind)).and_then(|part| part.timestamp);
+    fn add_assistant(
+        &mut self,
+        turn: &Turn,
+        index: i64,
+        timestamp: Option<Span>,
+        said: Range<usize>,
+        calls: Range<usize>,
+    ) {
         let (said, calls) = (&turn.parts[said], &turn.parts[calls]);
         self.begin("assistant", &self.joined(said, Kind::Text).unwrap_or(b"null".into()), timestamp);
         if !calls.is_empty() {

@@ -5,11 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::document::{LineCount, read};
 use super::session::Lists;
 use super::translation::Translator;
+use super::turns;
 use crate::error::{Place, Result};
 use crate::files::read_again;
 use crate::info::Listed;
 use crate::json::Nesting;
 use crate::lines::Buffer;
+use crate::marks::Marked;
 
 /// Calls `each` with every message, as the JSON of an entry, and where it stands in the document.
 ///
@@ -28,15 +30,21 @@ pub(crate) fn visit(
     read_again(listed, |file| {
         let Some(document) = buffer.read_whole(file, is_stopped)? else { return Ok(None) };
         let (mut nesting, mut lists, bytes) = (Nesting::default(), Lists::default(), document.bytes());
-        let Ok(_) = read(document, &mut nesting, &mut lists) else { return Ok(None) };
+        let Ok(outline) = read(document, &mut nesting, &mut lists) else { return Ok(None) };
         let (mut translator, mut lines) = (Translator::default(), LineCount::default());
-        for element in lists.messages.iter().filter(|element| element.is_sound) {
-            if is_stopped.load(Ordering::Relaxed) {
-                return Ok(None);
-            }
-            let place = lines.place(bytes, element.range.start);
-            each(translator.entry(document.part(element.range.clone())), place);
-        }
-        Ok(Some(()))
+        let mut tell = |message, at| {
+            each(translator.entry(message), lines.place(bytes, at));
+            (!is_stopped.load(Ordering::Relaxed)).then_some(())
+        };
+        let told = if outline.has_turns(bytes) {
+            let derived = turns::to_messages(document, &outline, &mut nesting);
+            let (marked, places) = (Marked::new(&derived.text), &derived.places);
+            let mut messages = derived.elements.iter().zip(places);
+            messages.try_for_each(|(range, &at)| tell(marked.text().part(range.clone()), at))
+        } else {
+            let mut sound = lists.messages.iter().filter(|element| element.is_sound);
+            sound.try_for_each(|element| tell(document.part(element.range.clone()), element.range.start))
+        };
+        Ok(told)
     })
 }
