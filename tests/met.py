@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import scenarios_replio as replio
 from elyra_support import CWD, entry, line, old_session, records, session, user, whole_lines
 from killed import MAX_PROBLEMS, NOT_HERE, Channel
 from scenarios import NAME, SESSION, migrated
@@ -49,12 +50,14 @@ class Case:
         work: The writer that is stopped; says the ids of what it has kept, and `REFUSED` for a call that raised.
         other: The one that comes meanwhile; says likewise.
         check: What must hold in the folder in the end, given what both said.
+        name: The file's name.
     """
 
     file: bytes | None
     work: Callable[[Path, Say], None]
     other: Callable[[Path, Say], None]
     check: Callable[[Path, list[str], list[str]], None]
+    name: str = NAME
 
 
 def _append(path: Path, say: Say) -> None:
@@ -199,10 +202,17 @@ CASES = {
     "create-foreign": Case(None, _start, _put_there, _not_overwritten),
 }
 
+REPLIO_CASES = {
+    "replio-ours": Case(replio.SESSION, replio.append_two, replio.append_two, replio.both_kept, replio.NAME),
+    "replio-foreign": Case(replio.SESSION, replio.append_two, replio.rewrite, replio.foreign_kept, replio.NAME),
+    "replio-create": Case(replio.SESSION, replio.create_late, replio.create_late, replio.one_created, replio.NAME),
+    "replio-begin": Case(replio.SESSION, replio.begin, replio.begin, replio.both_begun, replio.NAME),
+}
+
 
 def meet(case: Case, folder: Path) -> dict[str, object]:
     """Let the two meet at each stop of the first."""
-    path = folder / NAME
+    path = folder / case.name
     stops, problems, ended = 0, list[str](), False
     while not ended and len(problems) < MAX_PROBLEMS:
         stops += 1
@@ -242,7 +252,8 @@ def _wait(pid: int, seconds: float | None) -> int | None:
 
 
 def main(case_name: str, folder: str) -> None:
-    case, path = CASES[case_name], Path(folder, NAME)
+    case = (CASES | REPLIO_CASES)[case_name]
+    path = Path(folder, case.name)
     try:
         start(lambda: None).kill()
     except OSError as error:

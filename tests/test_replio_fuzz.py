@@ -1,0 +1,213 @@
+"""Made-up Replio sessions, whole and damaged: they are read as the reference reads them, and kept as they were."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sessiontree.replio import ReplioStore, slug
+
+import reference_replio as reference
+import strategies_replio as strategies
+from reference_replio_export import markdown
+from replio_support import STAMP, TIME, put, store_in
+from sessiontree import FormatError
+from strategies import EXAMPLES
+
+if TYPE_CHECKING:
+    from sessiontree.replio import ReplioSession
+
+    from replio_support import Json
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> ReplioStore:
+    """Where each example's file is written, over the one before."""
+    return store_in(tmp_path_factory.mktemp("fuzz"), compact_keep=reference.KEEP)
+
+
+def exact(value: object) -> str:
+    """A text that differs where values do, `8` and `8.0` among them."""
+    return json.dumps(value)
+
+
+def refusal(store: ReplioStore) -> str | None:
+    """The kind of the error that reading gives, or None."""
+    try:
+        store.read("s")
+    except FormatError as error:
+        return str(error.kind)
+    return None
+
+
+def assert_as_the_reference(store: ReplioStore, data: bytes) -> None:
+    """All that is made of a file is what the reference makes of it."""
+    path = put(store, "s", data)
+    right = reference.read(data, "s")
+    session = store.read("s")
+    assert exact(session.messages) == exact(right.messages)
+    assert exact([session.errors, session.permissions]) == exact([right.errors, right.permissions])
+    assert (session.created_at, session.updated_at) == (right.created_at, right.updated_at)
+    assert (session.parent_id, list(session.sub_sessions)) == (right.parent_id, right.sub_sessions)
+    assert exact(session.provider_messages()) == exact(reference.provider_messages(right.elements))
+    assert session.has_summary == any(map(reference.is_record, right.elements))
+    assert exact(session.fold(list(session.messages))) == exact(reference.fold(right.elements))
+    assert store.preview("s").lines() == reference.preview(right)
+    assert session.to_markdown() == store.export("s", "-") == markdown(right)
+    [info] = store.infos()
+    facts = reference.listing_facts(right)
+    assert {name: getattr(info, name) for name in facts} == facts
+    assert path.read_bytes() == data
+
+
+@given(document=strategies.DOCUMENTS)
+@settings(max_examples=EXAMPLES, deadline=None)
+def test_a_session_is_read_as_the_reference_reads_it(store: ReplioStore, document: Json) -> None:
+    assert_as_the_reference(store, strategies.spelt(document))
+
+
+@given(document=strategies.DOCUMENTS, keep=st.integers(-1, 9))
+@settings(max_examples=EXAMPLES // 2, deadline=None)
+def test_a_session_is_compacted_as_the_reference_compacts_it(store: ReplioStore, document: Json, keep: int) -> None:
+    put(store, "s", strategies.spelt(document))
+    session, elements = store.read("s"), reference.read(strategies.spelt(document), "s").elements
+    right = reference.compaction(elements, keep)
+    given_messages: list[Json] = []
+    index = session.compact(lambda messages: given_messages.extend(messages) or " S ", keep=keep)
+    assert index == (None if right is None else right.record_index)
+    if right is not None:
+        assert exact(given_messages) == exact(right.summarized)
+        written = json.loads((store.sessions_dir / "s.json").read_bytes())["messages"]
+        assert [written[right.record_index][key] for key in ("role", "content", "result", "compact_from")] == [
+            "command",
+            "/compact",
+            "S",
+            right.compact_from,
+        ]
+        shaped = [reference.persisted(one) if isinstance(one, dict) else one for one in elements[: right.record_index]]
+        assert exact(written[: right.record_index]) == exact(shaped)
+        assert len(written) == right.record_index + 1
+        assert exact(session.provider_messages()) == exact(reference.provider_messages(in_memory(elements, written)))
+
+
+def in_memory(elements: list[object], written: list[object]) -> list[object]:
+    """The elements with the record that was written."""
+    return [*elements[: len(written) - 1], written[-1]]
+
+
+@given(data=strategies.damaged())
+@settings(max_examples=EXAMPLES * 2, deadline=None)
+def test_a_damaged_file_is_read_or_refused_and_never_crashes(store: ReplioStore, data: bytes) -> None:
+    path = put(store, "s", data)
+    try:
+        right = reference.read(data, "s")
+    except reference.RefusedError as error:
+        kind = error.kind
+    else:
+        kind = None
+    if kind == "unsupported" and refusal(store) is None:
+        session = store.read("s")
+        assert session.format == "turns"
+    else:
+        assert refusal(store) == kind
+    if kind is None:
+        session = store.read("s")
+        assert exact(session.messages) == exact(right.messages)
+        assert exact(session.provider_messages()) == exact(reference.provider_messages(right.elements))
+        use(session)
+        store.preview("s")
+        store.export("s", "-")
+    assert store.list() == ["s"]
+    assert len(store.infos()) == (kind is None or refusal(store) is None)
+    assert path.read_bytes() == data
+
+
+def use(session: ReplioSession) -> None:
+    """Do what may stumble over odd values."""
+    session.provider_messages(drop_unanswered=True, strip=True, keep_system=True)
+    session.fold(list(session.messages))
+    assert session.to_markdown().encode()
+
+
+# What is kept
+
+
+@given(
+    role=st.sampled_from(["user", "assistant", "tool", "developer"]),
+    content=strategies.ANY,
+    more=st.dictionaries(st.from_regex("[a-z]{1,4}_x", fullmatch=True), strategies.ANY, max_size=3),
+)
+@settings(max_examples=EXAMPLES, deadline=None)
+def test_what_was_saved_is_loaded(role: str, content: Any, more: dict[str, Any]) -> None:  # noqa: ANN401
+    with TemporaryDirectory() as name:
+        session = store_in(Path(name)).create("s")
+        session.append(role, content, **more)
+        session.add_error(0, "x", **more)
+        session.add_permission("a", "b", "c", **more)
+        again = store_in(Path(name)).read("s")
+        left = {key: one for key, one in more.items() if one is not None}
+        assert exact([again.messages, again.errors, again.permissions]) == exact(
+            [session.messages, session.errors, session.permissions]
+        )
+        for entry in (*session.messages, session.errors[0], session.permissions[0]):
+            assert exact({key: entry[key] for key in left}) == exact(left)
+        assert [exact(message["content"]) for message in session.messages] in ([], [exact(content)])
+        again_data = (store_in(Path(name)).sessions_dir / "s.json").read_bytes()
+        assert json.loads(again_data) == json.loads(json.dumps(json.loads(again_data), ensure_ascii=False, indent=2))
+        assert again_data == json.dumps(json.loads(again_data), ensure_ascii=False, indent=2).encode()
+
+
+@given(
+    pieces=st.lists(strategies.PIECES, max_size=5),
+    blank=st.sampled_from(["", " ", "\n\t", "\r\n"]),
+    more=strategies.PIECES,
+)
+@settings(max_examples=EXAMPLES, deadline=None)
+def test_untouched_messages_keep_their_bytes(store: ReplioStore, pieces: list[str], blank: str, more: str) -> None:
+    listed = f"{blank},{blank}".join(pieces)
+    path = put(
+        store, "s", f'{{{blank}"odd":{more},"messages"{blank}:[{listed}]{blank}}}'.encode(errors="surrogatepass")
+    )
+    session = store.read("s")
+    before = session.messages
+    session.append("developer", "new", id="m")
+    data, at = path.read_text(encoding="utf-8", errors="surrogatepass"), 0
+    for piece in (more, *pieces):
+        assert piece in data[at:]
+        at = data.index(piece, at) + len(piece)
+    again = store.read("s").messages
+    assert exact(again[:-1]) == exact(before)
+    assert again[-1] == {"role": "developer", "content": "new", "timestamp": TIME, "id": "m"}
+
+
+@given(text=strategies.TEXTS, caps=st.lists(st.integers(-1, 40), min_size=1, max_size=4))
+@settings(max_examples=EXAMPLES // 2, deadline=None)
+def test_a_result_is_cut_as_the_reference_cuts_it(text: str, caps: list[int]) -> None:
+    with TemporaryDirectory() as name:
+        store_in(Path(name), session_tool_max_chars=0).create("s").append("tool", text, tool="grep")
+        for cap in caps:
+            store = store_in(Path(name), session_tool_max_chars=cap)
+            store.load("s")
+            store.save()
+            text = reference.cut(text, cap) if cap > 0 else text
+            assert store.read("s").messages[0]["content"] == text
+
+
+# Names
+
+
+@given(text=st.one_of(strategies.TEXTS, st.text(), st.text("abc ½ﬁ é-_", min_size=38, max_size=44)))
+@settings(max_examples=EXAMPLES, deadline=None)
+def test_slugs(text: str) -> None:
+    assert slug(text) == reference.slug(text)
+
+
+@given(text=st.text(st.characters(exclude_categories=("Cs", "Cn")), max_size=20))
+@settings(max_examples=EXAMPLES, deadline=None)
+def test_names_of_jobs_and_delegations(store: ReplioStore, text: str) -> None:
+    assert store.create(job=text).name.startswith(reference.job_name(STAMP, text))
