@@ -8,17 +8,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sessiontree.replio import ReplioStore
-
 from full_disk import ROOMS, attempt, file_limit, full_disk
 from replio_support import Json, document, dumped, user
+from sessiontree.replio import ReplioStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sessiontree.replio import ReplioSession
-
     from full_disk import Full
+    from sessiontree.replio import ReplioSession
 
 LONG = "Far too long " * 3000
 SESSION = dumped(document("s", user(), user()))
@@ -28,7 +26,6 @@ WORK: dict[str, Callable[[ReplioStore, ReplioSession], object]] = {
     "error": lambda _, session: session.add_error(1, LONG),
     "compact": lambda _, session: session.compact(LONG, keep=1),
     "rename": lambda store, session: store.rename(session.name, "t"),
-    "export": lambda store, session: store.export(session.name, store.sessions_dir / "out.md"),
 }
 
 

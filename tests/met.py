@@ -203,8 +203,8 @@ CASES = {
 }
 
 REPLIO_CASES = {
-    "replio-ours": Case(replio.SESSION, replio.append_two, replio.append_two, replio.both_kept, replio.NAME),
-    "replio-foreign": Case(replio.SESSION, replio.append_two, replio.rewrite, replio.foreign_kept, replio.NAME),
+    "replio-ours": Case(replio.SESSION, replio.append_one, replio.append_one, replio.both_kept, replio.NAME),
+    "replio-foreign": Case(replio.SESSION, replio.append_one, replio.rewrite, replio.foreign_kept, replio.NAME),
     "replio-create": Case(replio.SESSION, replio.create_late, replio.create_late, replio.one_created, replio.NAME),
     "replio-begin": Case(replio.SESSION, replio.begin, replio.begin, replio.both_begun, replio.NAME),
 }

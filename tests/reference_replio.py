@@ -258,7 +258,8 @@ def persisted(message: Json, noise_tools: Iterable[str] = NOISE_TOOLS, max_chars
 def cut(text: str, max_chars: int) -> str:
     """The text cut to so many characters; of one that was cut before, the length that it had stays."""
     suffix = _SUFFIX.search(text)
-    kept, length = (text[: suffix.start()], suffix[1]) if suffix else (text, str(len(text)))
+    was_cut = suffix and suffix.start() < int(suffix[1])  # a text that says so of itself may never have been
+    kept, length = (text[: suffix.start()], suffix[1]) if suffix and was_cut else (text, str(len(text)))
     return text if len(kept) <= max_chars else f"{kept[:max_chars]}… (truncated from {length} chars)"
 
 

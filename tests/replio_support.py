@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sessiontree.replio import ReplioStore
-
 from vectors_replio import value
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ import pickle
 from typing import TYPE_CHECKING
 
 import pytest
-from sessiontree.replio import DanglingLink, ReplioStore
 
 from replio_support import LATER, STAMP, TIME, Clock, document, on_disk, put, store_in, user
 from sessiontree import NameTakenError, SessionNotFoundError
+from sessiontree.replio import DanglingLink, ReplioStore
 from vectors_replio import value
 
 if TYPE_CHECKING:

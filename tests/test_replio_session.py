@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -342,7 +343,7 @@ def test_a_boundary_never_shrinks(tmp_path: Path) -> None:
     assert contents(session.provider_messages())[1:] == ["5"]
 
 
-@pytest.mark.parametrize("keep", [0, -1, 6, 7, 10**30])
+@pytest.mark.parametrize("keep", [0, -1, 6, 7, sys.maxsize])
 def test_where_nothing_is_to_be_compacted_nobody_is_asked(tmp_path: Path, keep: int) -> None:
     session = six(tmp_path)
     assert session.compact(lambda _: pytest.fail("asked"), keep=keep) is None

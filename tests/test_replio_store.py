@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
 import pytest
-from sessiontree.replio import Preview, ReplioStore
 
 from replio_support import (
     STAMP,
@@ -27,6 +26,8 @@ from replio_support import (
     user,
 )
 from sessiontree import FormatError, NameTakenError, SessionNotFoundError
+from sessiontree.replio import Preview, ReplioStore
+from support import write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -165,7 +166,8 @@ def test_a_listing_has_files_alone(tmp_path: Path) -> None:
     (sessions / ".hidden.json").write_bytes(b"{}")
     (sessions / "s.json.tmp").write_bytes(b"{}")
     (sessions / "UPPER.JSON").write_bytes(b"{}")
-    (sessions / "linked.json").symlink_to("a.json")
+    write(tmp_path / "elsewhere.json", b'{"messages":[]}')
+    (sessions / "linked.json").symlink_to(tmp_path / "elsewhere.json")
     (sessions / "dangling.json").symlink_to("nowhere.json")
     (sessions / "to-folder.json").symlink_to("folder.json")
     os.mkfifo(sessions / "pipe.json")

@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from sessiontree.replio import ReplioSession, ReplioStore, slug
 
 from replio_support import SEED_KEYS, Clock, Json, dumped, on_disk, put, store_in, user, without_nulls
 from sessiontree import FormatError
+from sessiontree.replio import ReplioSession, ReplioStore, slug
 from vectors_replio import folders, table, turns_folders, value
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ READ: dict[str, dict[str, object]] = {
     "unknown": {"messages": ()},
     "bom": {"messages": ()},
     "surrogate": {"messages": ({"role": "user", "content": "\ufffd"},)},
-    "dupkeys": {"messages": (), "damage": ()},
+    "dupkeys": {"messages": ()},
     "turns": {"format": "turns", "is_read_only": True},
     "turns_named": {"format": "turns", "is_read_only": True},
     "nonmsg": {"messages": ()},
