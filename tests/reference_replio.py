@@ -193,9 +193,9 @@ def fold(messages: Iterable[object]) -> list[Json]:
             case "command":
                 folded += [summary_message(message)] if is_record(message) else []
             case "assistant" if calls(message):
-                folded += [{"role": "assistant", "content": content}] if content else []
+                folded += [{"role": "assistant", "content": content}] if _string(message, "content") else []
             case "tool":
-                folded.append({"role": "user", "content": f"[tool result] {'' if content is None else content}"})
+                folded.append({"role": "user", "content": f"[tool result] {shown(content)}"})
             case _:
                 folded.append(message)
     return folded

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from reference_json import Json, is_number, object_, string
-from reference_replio import calls, function_name, is_record, shown
+from reference_replio import calls, is_record, shown
 
 if TYPE_CHECKING:
     from reference_replio import Document
@@ -39,7 +39,7 @@ def _block(message: Json) -> list[str]:
         case "assistant":
             return [*_heading("Assistant", message), *_assistant(message)]
         case "tool":
-            return [*_heading(f"Tool: {shown(message.get('tool'), '?')}", message), *_tool(message)]
+            return [*_heading(f"Tool: {string(message, 'tool') or '?'}", message), *_tool(message)]
         case "command":
             return [*_heading("Command", message), *_command(message)]
         case "system":
@@ -48,7 +48,7 @@ def _block(message: Json) -> list[str]:
 
 
 def _heading(title: str, message: Json) -> list[str]:
-    return [f"### {title} - {shown(message.get('timestamp'))}", ""]
+    return [f"### {title} - {string(message, 'timestamp') or ''}", ""]
 
 
 def _content(message: Json) -> list[str]:
@@ -60,7 +60,7 @@ def _content(message: Json) -> list[str]:
 
 
 def _json(value: object) -> list[str]:
-    return _fence("json", json.dumps(value, ensure_ascii=False, indent=2))
+    return _fence("json", json.dumps(value, ensure_ascii=False))
 
 
 def _fence(language: str, content: str) -> list[str]:
@@ -93,7 +93,7 @@ def _assistant(message: Json) -> list[str]:
     if message.get("content") not in (None, ""):
         lines += _content(message)
     for call in calls(message):
-        lines += ["", f"**Tool call: {function_name(call)}**", "", *_arguments(call)]
+        lines += ["", f"**Tool call: {string(object_(call, 'function'), 'name') or '?'}**", "", *_arguments(call)]
     return lines
 
 
@@ -119,12 +119,12 @@ def _tool(message: Json) -> list[str]:
 
 
 def _command(message: Json) -> list[str]:
-    content, compact_from = string(message, "content"), message.get("compact_from")
-    lines = [f"`{content}`"] if content else []
+    content, compact_from = message.get("content"), message.get("compact_from")
+    lines = [] if content in (None, "") else [f"`{content}`"] if isinstance(content, str) else _json(content)
     if is_record(message):
         lines += ["", "Earlier conversation (summarized):", "", *_quoted(message["result"])]
     if compact_from is not None:
-        lines += ["", f"Provider context trimmed at message index {compact_from}."]
+        lines += ["", f"Provider context trimmed at message index {shown(compact_from)}."]
     return lines
 
 

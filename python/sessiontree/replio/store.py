@@ -231,6 +231,9 @@ class ReplioStore:
                     raise
                 self._rename_live(session, self._free(session.name))
             else:
+                if session._is_deleted:
+                    session._is_deleted = False
+                    self._take_in(session)
                 return path
 
     def list(self) -> builtins.list[str]:
