@@ -51,6 +51,7 @@ class Case:
         other: The one that comes meanwhile; says likewise.
         check: What must hold in the folder in the end, given what both said.
         name: The file's name.
+        patience_s: How long the writer is held up for the other one; None for one that takes no lock: until it ended.
     """
 
     file: bytes | None
@@ -58,6 +59,7 @@ class Case:
     other: Callable[[Path, Say], None]
     check: Callable[[Path, list[str], list[str]], None]
     name: str = NAME
+    patience_s: float | None = PATIENCE_S
 
 
 def _append(path: Path, say: Say) -> None:
@@ -204,7 +206,7 @@ CASES = {
 
 REPLIO_CASES = {
     "replio-ours": Case(replio.SESSION, replio.append_one, replio.append_one, replio.both_kept, replio.NAME),
-    "replio-foreign": Case(replio.SESSION, replio.append_one, replio.rewrite, replio.foreign_kept, replio.NAME),
+    "replio-foreign": Case(replio.SESSION, replio.append_one, replio.rewrite, replio.foreign_kept, replio.NAME, None),
     "replio-create": Case(replio.SESSION, replio.create_late, replio.create_late, replio.one_created, replio.NAME),
     "replio-begin": Case(replio.SESSION, replio.begin, replio.begin, replio.both_begun, replio.NAME),
 }
@@ -227,7 +229,7 @@ def meet(case: Case, folder: Path) -> dict[str, object]:
             if ended:
                 break
         other = fork(partial(case.other, path, theirs.say))
-        code = _wait(other, PATIENCE_S)
+        code = _wait(other, case.patience_s)
         writer.release()
         codes = (writer.finish(), _wait(other, None) if code is None else code)
         said = ours.said(), theirs.said()

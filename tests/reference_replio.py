@@ -22,7 +22,7 @@ NOISE_TOOLS = ("web_fetch", "open", "fetch_page")
 KEEP = 4
 SUMMARY = "Summary of earlier conversation:\n\n"
 KEYS = frozenset(
-    ("name", "created_at", "updated_at", "messages", "turns", "errors", "permissions", "parent_id", "sub_sessions")
+    ("created_at", "updated_at", "messages", "turns", "errors", "permissions", "parent_id", "sub_sessions")
 )
 
 
@@ -317,7 +317,7 @@ def listing_facts(document: Document) -> Json:
         "entry_count": len(document.elements),
         "first_message": next((one for role, one in texts if role == "user" and one), "(no messages)"),
         "all_messages_text": " ".join(one for _, one in texts if one),
-        "leaf_id": string(last, "id"),
+        "leaf_id": string(last, "id") or None,
         "tip_count": int(bool(document.messages)),
     }
 

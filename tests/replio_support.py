@@ -10,6 +10,7 @@ from sessiontree.replio import ReplioStore
 from vectors_replio import value
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from sessiontree.replio import ReplioSession
@@ -68,11 +69,11 @@ def on_disk(session: ReplioSession) -> Json:
     return found
 
 
-def user(text: str = "Question", **more: object) -> Json:
+def user(text: object = "Question", **more: object) -> Json:
     return {"role": "user", "content": text, "timestamp": TIME, **more}
 
 
-def answer(text: str | None = "Answer", **more: object) -> Json:
+def answer(text: object = "Answer", **more: object) -> Json:
     return {"role": "assistant", "content": text, "timestamp": TIME, **more}
 
 
@@ -80,7 +81,7 @@ def call(call_id: str, name: str = "grep", arguments: str = "{}") -> Json:
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
-def result(call_id: str, text: str | None = "Result", tool: str = "grep", **more: object) -> Json:
+def result(call_id: str, text: object = "Result", tool: str = "grep", **more: object) -> Json:
     return {"role": "tool", "content": text, "timestamp": TIME, "tool_call_id": call_id, "tool": tool, **more}
 
 
@@ -92,7 +93,7 @@ def record(summary: str, compact_from: object) -> Json:
     return command("/compact", result=summary, compact_from=compact_from)
 
 
-def contents(messages: list[Json]) -> list[object]:
+def contents(messages: Iterable[Mapping[str, Any]]) -> list[object]:
     return [message.get("content") for message in messages]
 
 

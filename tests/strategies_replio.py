@@ -52,7 +52,7 @@ FUNCTIONS = st.one_of(
 CALLS = st.one_of(
     st.fixed_dictionaries({"id": CALL_IDS}, optional={"type": st.just("function"), "function": FUNCTIONS}), pool({})
 )
-ANSWER = {
+ANSWER: dict[str, Values] = {
     "thinking": st.one_of(TEXTS, pool("plan")),
     "model": pool("m"),
     "provider": pool("p"),
@@ -73,7 +73,7 @@ def message(role: str, needed: dict[str, Values] | None = None, **others: Values
 CALLER = message("assistant", {"tool_calls": st.one_of(st.lists(CALLS, min_size=1, max_size=3), pool([]))}, **ANSWER)
 RESULT = message("tool", {"tool_call_id": CALL_IDS}, tool=TOOLS, analysis=st.one_of(TEXTS, pool("one line")))
 MESSAGES: st.SearchStrategy[Json] = st.one_of(
-    *(message("user"), message("assistant", **ANSWER), RESULT, message("system"), st.sampled_from(BARE)),
+    *(message("user"), message("assistant", None, **ANSWER), RESULT, message("system"), st.sampled_from(BARE)),
     message("command", result=st.one_of(TEXTS, pool("Summary")), compact_from=STARTS),
     st.fixed_dictionaries({}, optional={"role": pool("developer", "?"), "content": CONTENT}),
 )

@@ -123,6 +123,17 @@ def test_renaming_changes_nothing_else(family: ReplioStore) -> None:
     assert child == document("sub_new", user(), parent_id="plan")
 
 
+def test_links_of_a_log_that_is_never_written_are_left_dangling(family: ReplioStore) -> None:
+    path = put(family, "sub_later", {"turns": [], "parent_id": "ses_a", "sub_sessions": ["sub_new"]})
+    data = path.read_bytes()
+    family.rename("ses_a", "plan")
+    family.rename("sub_new", "sub_renamed")
+    assert sorted(family.children("plan")) == ["sub_known", "sub_renamed"]
+    dangling = {(link.session, link.missing) for link in family.dangling()}
+    assert dangling >= {("sub_later", "ses_a"), ("sub_later", "sub_new")}
+    assert path.read_bytes() == data
+
+
 def test_a_session_in_memory_follows_its_new_name(family: ReplioStore) -> None:
     session = family.load("ses_a")
     family.rename("ses_a", "plan")
@@ -165,6 +176,21 @@ def test_an_automatic_name_takes_the_links_along(tmp_path: Path) -> None:
     assert store.dangling() == []
     assert on_disk(parent)["updated_at"] == LATER
     assert on_disk(child)["updated_at"] == TIME
+
+
+@pytest.mark.parametrize("way", ["rename", "append"])
+def test_a_child_that_has_no_file_yet_follows_too(tmp_path: Path, way: str) -> None:
+    store = store_in(tmp_path)
+    parent = store.create()
+    parent.append("system", "Be terse.")
+    child = store.create(parent=parent.name)
+    if way == "rename":
+        store.rename(parent.name, "plan")
+    else:
+        parent.append("user", "plan")
+    child.append("user", "look")
+    assert on_disk(child)["parent_id"] == child.parent_id == parent.name != f"ses_{STAMP}"
+    assert store.dangling() == []
 
 
 def test_a_session_never_names_itself(tmp_path: Path) -> None:

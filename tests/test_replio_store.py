@@ -7,7 +7,7 @@ import logging
 import os
 import pickle
 from datetime import UTC, datetime, timedelta, timezone
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -28,10 +28,6 @@ from replio_support import (
 from sessiontree import FormatError, NameTakenError, SessionNotFoundError
 from sessiontree.replio import Preview, ReplioStore
 from support import write
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 # Where it lies
 
@@ -173,6 +169,17 @@ def test_a_listing_has_files_alone(tmp_path: Path) -> None:
     os.mkfifo(sessions / "pipe.json")
     assert store.list() == ["1", "Z", "a", "b", "linked", "é"]
     assert sorted(info.id for info in store.infos()) == store.list()
+
+
+def test_a_file_name_that_is_no_text_costs_nothing_else(tmp_path: Path) -> None:
+    store = store_in(tmp_path)
+    put(store, "good", document("good", parent_id="ses_a"))
+    Path(os.fsdecode(os.fsencode(store.sessions_dir) + b"/bad\xff.json")).write_bytes(b'{"messages":[]}')
+    assert "good" in store.list()
+    assert "good" in [info.id for info in store.infos()]
+    assert store.children("ses_a") == ["good"]
+    store.rename("good", "better")
+    assert [link.session for link in store.dangling()] == ["better"]
 
 
 def test_names_are_in_the_order_of_their_code_points(tmp_path: Path) -> None:

@@ -193,7 +193,7 @@ def test_lifecycle(tmp_path: Path) -> None:
         clock.tick()
         getattr(session, METHODS[step["call"]])(*step["args"], **step["kwargs"])
         assert session.updated_at == step["updated_at"]
-    assert numbered(list(session.messages)) == numbered(right["in_memory_messages"])
+    assert numbered([dict(message) for message in session.messages]) == numbered(right["in_memory_messages"])
     assert len({message["id"] for message in session.messages}) == len(session.messages)
     assert list(session.messages[1]) == [
         "role",

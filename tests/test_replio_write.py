@@ -46,13 +46,11 @@ posix = pytest.mark.skipif(os.name != "posix", reason="signals, limits and permi
 
 def test_a_new_file_is_laid_out_as_the_seed_has_it(tmp_path: Path) -> None:
     session = store_in(tmp_path).create("s")
-    session.append(
-        "user", 'Größe \U0001f680 \u2028 \x7f " \\ /\t', id="msg_1", empty=[[], {}], nested={"a": [1, {"b": 8.0}]}
-    )
+    text = 'Größe \U0001f680 \u2028 \x7f " \\ /\t'
+    more: dict[str, Any] = {"empty": [[], {}], "nested": {"a": [1, {"b": 8.0}]}}
+    session.append("user", text, id="msg_1", **more)
     assert session.path is not None
-    message = {"role": "user", "content": 'Größe \U0001f680 \u2028 \x7f " \\ /\t', "timestamp": TIME, "id": "msg_1"}
-    message |= {"empty": [[], {}], "nested": {"a": [1, {"b": 8.0}]}}
-    assert session.path.read_bytes() == dumped(document("s", message))
+    assert session.path.read_bytes() == dumped(document("s", user(text, id="msg_1", **more)))
     assert list(on_disk(session)) == SEED_KEYS
 
 
@@ -185,7 +183,7 @@ def test_a_result_is_whole_in_memory_and_shaped_on_disk(tmp_path: Path) -> None:
     session = store_in(tmp_path, session_tool_max_chars=10, noise_tools=["web"]).create("s")
     for role, tool in (("tool", "web"), ("tool", "grep"), ("user", "web"), ("tool", None)):
         session.append(role, "🚀23456789ab", tool=tool, tool_call_id="c", analysis="0123456789ab")
-    assert contents(list(session.messages)) == ["🚀23456789ab"] * 4
+    assert contents(session.messages) == ["🚀23456789ab"] * 4
     assert contents(on_disk(session)["messages"]) == [
         "[web result excluded from log, see tool call above for parameters]",
         "🚀23456789a… (truncated from 11 chars)",
@@ -197,7 +195,7 @@ def test_a_result_is_whole_in_memory_and_shaped_on_disk(tmp_path: Path) -> None:
 
 def test_what_is_no_text_is_not_shaped(tmp_path: Path) -> None:
     store = store_in(tmp_path, session_tool_max_chars=2)
-    messages = [result("c", None, "open"), result("c", ["long enough"], "open")]  # type: ignore[arg-type]
+    messages = [result("c", None, "open"), result("c", ["long enough"], "open")]
     put(store, "s", document("s", *messages))
     store.load("s")
     store.save()
@@ -302,7 +300,7 @@ def test_a_file_that_has_gone_is_not_brought_back(tmp_path: Path) -> None:
     path.unlink()
     with pytest.raises(ConflictError):
         session.append("user", "mine")
-    assert (store.list(), contents(list(session.messages))) == ([], ["old"])
+    assert (store.list(), contents(session.messages)) == ([], ["old"])
 
 
 def test_threads_share_a_session_and_lose_nothing(tmp_path: Path) -> None:
