@@ -17,8 +17,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import scenarios
+import scenarios_replio
 from elyra_support import session, user
-from scenarios import NAME, SCENARIOS, Scenario, assert_kept
+from scenarios import NAME, Scenario, assert_kept
 from sessiontree import SessionManager
 from stepped import FAILED, fork, start, wait
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 NOT_HERE = 77
 """The exit code where processes cannot be stopped at calls."""
 
+SCENARIOS = scenarios.SCENARIOS | scenarios_replio.SCENARIOS
 MAX_PROBLEMS = 20
 KILLS_A_FILE = 5
 LIFE_S = 0.005

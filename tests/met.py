@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import scenarios_replio as replio
 from elyra_support import CWD, entry, line, old_session, records, session, user, whole_lines
 from killed import MAX_PROBLEMS, NOT_HERE, Channel
 from scenarios import NAME, SESSION, migrated
@@ -49,12 +50,16 @@ class Case:
         work: The writer that is stopped; says the ids of what it has kept, and `REFUSED` for a call that raised.
         other: The one that comes meanwhile; says likewise.
         check: What must hold in the folder in the end, given what both said.
+        name: The file's name.
+        patience_s: How long the writer is held up for the other one; None for one that takes no lock: until it ended.
     """
 
     file: bytes | None
     work: Callable[[Path, Say], None]
     other: Callable[[Path, Say], None]
     check: Callable[[Path, list[str], list[str]], None]
+    name: str = NAME
+    patience_s: float | None = PATIENCE_S
 
 
 def _append(path: Path, say: Say) -> None:
@@ -199,10 +204,17 @@ CASES = {
     "create-foreign": Case(None, _start, _put_there, _not_overwritten),
 }
 
+REPLIO_CASES = {
+    "replio-ours": Case(replio.SESSION, replio.append_one, replio.append_one, replio.both_kept, replio.NAME),
+    "replio-foreign": Case(replio.SESSION, replio.append_one, replio.rewrite, replio.foreign_kept, replio.NAME, None),
+    "replio-create": Case(replio.SESSION, replio.create_late, replio.create_late, replio.one_created, replio.NAME),
+    "replio-begin": Case(replio.SESSION, replio.begin, replio.begin, replio.both_begun, replio.NAME),
+}
+
 
 def meet(case: Case, folder: Path) -> dict[str, object]:
     """Let the two meet at each stop of the first."""
-    path = folder / NAME
+    path = folder / case.name
     stops, problems, ended = 0, list[str](), False
     while not ended and len(problems) < MAX_PROBLEMS:
         stops += 1
@@ -217,7 +229,7 @@ def meet(case: Case, folder: Path) -> dict[str, object]:
             if ended:
                 break
         other = fork(partial(case.other, path, theirs.say))
-        code = _wait(other, PATIENCE_S)
+        code = _wait(other, case.patience_s)
         writer.release()
         codes = (writer.finish(), _wait(other, None) if code is None else code)
         said = ours.said(), theirs.said()
@@ -242,7 +254,8 @@ def _wait(pid: int, seconds: float | None) -> int | None:
 
 
 def main(case_name: str, folder: str) -> None:
-    case, path = CASES[case_name], Path(folder, NAME)
+    case = (CASES | REPLIO_CASES)[case_name]
+    path = Path(folder, case.name)
     try:
         start(lambda: None).kill()
     except OSError as error:

@@ -35,13 +35,18 @@ def decode(line: bytes) -> tuple[list[object], bool]:
     """
     text = line.decode(errors="replace")
     replaced = text.encode() != line
-    text = _ESCAPE.sub(lambda escape: r"\ufffd" if escape["lone"] else escape[0], text)
+    text = without_lone_surrogates(text)
     values, at = [], 0
     while at < len(text):
         value, at = _value(text, at)
         values.append(value)
         at = _after_space(text, at)
     return values, replaced
+
+
+def without_lone_surrogates(text: str) -> str:
+    """JSON text in which the escape of half a surrogate pair is that of U+FFFD."""
+    return _ESCAPE.sub(lambda escape: r"\ufffd" if escape["lone"] else escape[0], text)
 
 
 def _value(text: str, at: int) -> tuple[object, int]:

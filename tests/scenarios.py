@@ -29,22 +29,24 @@ class Scenario:
     """A piece of writing.
 
     Attributes:
-        file: What is in `NAME` before; None where there is no such file.
+        file: What is in the file before; None where there is no such file.
         work: Done in a child; gets the folder and a way to say what has been kept.
         check: What must hold in the folder, whenever the work ended, given what was said; raises `AssertionError`.
+        name: The file's name.
     """
 
     file: bytes | None
     work: Callable[[Path, Say], None]
     check: Callable[[Path, list[str]], None]
+    name: str = NAME
 
     def prepare(self, folder: Path) -> None:
         """Empty the folder, and put the file there."""
         for path in folder.iterdir():
             path.unlink()
         if self.file is not None:
-            (folder / NAME).write_bytes(self.file)
-            (folder / NAME).chmod(0o600)
+            (folder / self.name).write_bytes(self.file)
+            (folder / self.name).chmod(0o600)
 
 
 def assert_kept(path: Path, said: list[str], *, max_torn: int = 1) -> None:

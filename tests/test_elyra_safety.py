@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -15,9 +14,9 @@ from typing import Any
 import pytest
 
 from elyra_support import old_session, records, session, user
-from killed import NOT_HERE
 from met import CASES
 from scenarios import SCENARIOS
+from scripts import own_disk, run
 from sessiontree import SessionManager
 
 TESTS = Path(__file__).parent
@@ -25,17 +24,6 @@ KILLS = int(os.environ.get("SESSIONTREE_KILLS", "1000"))
 """How many writers are killed at random moments; a thousand take some seconds."""
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals, limits and permissions of POSIX")
-
-
-def run(script: str, *arguments: str | Path, before: tuple[str, ...] = ()) -> Any:  # noqa: ANN401  what it prints
-    """What one of our scripts prints; skips the test where the system does not let it work."""
-    command = [*before, sys.executable, str(TESTS / script), *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False, timeout=300)
-    if done.returncode == NOT_HERE:
-        pytest.skip(done.stderr.strip())
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    return json.loads(done.stdout)
 
 
 # Killed
@@ -227,16 +215,8 @@ def test_a_file_that_may_not_grow_is_as_it_was(tmp_path: Path) -> None:
     assert_disk(run("full_disk.py", "limit", tmp_path), tmp_path, "EFBIG")
 
 
-SMALL_DISK = 'mount -t tmpfs -o size=256k tmpfs "$0" && exec "$@"'
-
-
 def test_a_full_disk_leaves_files_as_they_were(tmp_path: Path) -> None:
-    if shutil.which("unshare") is None:
-        pytest.skip("a disk of our own needs Linux")
-    own_disk = ("unshare", "--mount", "--map-root-user", "sh", "-c", SMALL_DISK, str(tmp_path))
-    if subprocess.run([*own_disk, "true"], capture_output=True, check=False, timeout=60).returncode != 0:
-        pytest.skip("no disk may be mounted here")
-    assert_disk(run("full_disk.py", "disk", tmp_path, before=own_disk), tmp_path, "ENOSPC")
+    assert_disk(run("full_disk.py", "disk", tmp_path, before=own_disk(tmp_path)), tmp_path, "ENOSPC")
 
 
 # No permission

@@ -231,6 +231,9 @@ class ReplioStore:
                     raise
                 self._rename_live(session, self._free(session.name))
             else:
+                if session._is_deleted:
+                    session._is_deleted = False
+                    self._take_in(session)
                 return path
 
     def list(self) -> builtins.list[str]:
@@ -269,6 +272,8 @@ class ReplioStore:
 
     def rename(self, old: str, new: str) -> None:
         """Give a session another name, in its file, in those of its children and its parent, and in memory.
+
+        Logs of turns are never written: their links to it are left dangling.
 
         Raises:
             InvalidNameError: Of either name.
@@ -440,13 +445,17 @@ class ReplioStore:
         self._rename_live(session, new)
         if links is None:
             return
+        for child in builtins.list(self._live.values()):
+            if child.path is None and child.parent_id == old:
+                child._document.set_parent_id(new)
         for name in (child for child, parent in links.parents.items() if parent == old):
             child = self._open(name)
-            child._document.set_parent_id(new)
-            self.save(child)
+            if not child.is_read_only:
+                child._document.set_parent_id(new)
+                self.save(child)
         for name in (parent for parent, named in links.sub_sessions.items() if old in named):
             parent = self._open(new if name == old else name)
-            if parent._document.rename_sub_session(old, new):
+            if not parent.is_read_only and parent._document.rename_sub_session(old, new):
                 self.save(parent)
 
     def _rename_live(self, session: ReplioSession, new: str) -> None:

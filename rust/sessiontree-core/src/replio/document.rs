@@ -195,6 +195,10 @@ pub(super) fn read(document: Text<'_>, nesting: &mut Nesting, taker: &mut dyn Ta
     if let Some(flaw) = flaw.into_iter().chain(not_utf8).min_by_key(|flaw| flaw.at) {
         return Err(Fault { flaw, is_unsupported: false });
     }
+    // A name alone tells nothing: other programs keep documents that have one.
+    if !Key::ALL.into_iter().any(|key| key != Key::Name && outline.place(key).is_some()) {
+        return Err(corrupt(start, "it has none of the keys of a session"));
+    }
     outline.has_surrogates = scanner.has_surrogates();
     outline.has_long_numbers = scanner.has_long_numbers();
     if let (Some(turns), Some(_)) = (outline.value(Key::Turns, bytes), outline.value(Key::Messages, bytes)) {
@@ -278,6 +282,7 @@ mod tests {
         for (text, reason, line) in [
             (&b""[..], "the file is empty, at byte 0", 1),
             (b"[]", "expected an object, at byte 0", 1),
+            (b"{\"name\": \"pkg\"}", "it has none of the keys of a session, at byte 0", 1),
             (b"{\n\"a\": NaN}", "expected a value, at byte 7", 2),
             (b"{}\n{}", "something follows the document, at byte 3", 2),
             (b"{\"messages\":{}}", "`messages` is no list, at byte 12", 1),

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::files::open;
 use crate::info::Stamp;
 use crate::json::Nesting;
-use crate::lines::Buffer;
+use crate::lines::{Buffer, MAX_LINE};
 use crate::marks::Text;
 
 /// Reads a file through the buffer, and has `take` make of its text what is wanted; gives also the file's stamp.
@@ -29,7 +29,8 @@ pub(super) fn read_file<T>(
     if !metadata.is_file() {
         return Err(no_session("it is no regular file".to_owned(), None, false));
     }
-    let document = buffer.read_whole(&file, &AtomicBool::new(false)).map_err(io)?;
+    let is_short = metadata.len() <= MAX_LINE as u64;
+    let document = if is_short { buffer.read_whole(&file, &AtomicBool::new(false)).map_err(io)? } else { None };
     let document = document.ok_or_else(|| no_session(too_long(), None, false))?;
     let taken = take(document, &mut Nesting::default()).map_err(|fault| {
         let line = fault.line(document.bytes());

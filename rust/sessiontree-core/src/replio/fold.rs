@@ -1,10 +1,12 @@
 //! Messages as they are given to whoever is to sum them up: what tools found is folded into the conversation.
 
+use std::borrow::Cow;
+
 use super::context::summary_message;
+use super::dumps::{Unicode, dumps};
 use super::message::{Call, EMPTY, Message, Role};
 use super::session::{Session, joined};
-use super::shown;
-use crate::json::{Nesting, is_string};
+use crate::json::{Nesting, is_string, text};
 use crate::marks::{Marked, Text};
 use crate::rewrite::{clean, quoted};
 
@@ -38,8 +40,8 @@ pub fn folded<'a>(messages: impl Iterator<Item = &'a [u8]>) -> Option<Vec<u8>> {
 }
 
 /// What becomes of a message; None if nothing does.
-fn fold(text: Text<'_>, message: &Message, calls: &[Call]) -> Option<Vec<u8>> {
-    let bytes = text.bytes();
+fn fold(message_text: Text<'_>, message: &Message, calls: &[Call]) -> Option<Vec<u8>> {
+    let bytes = message_text.bytes();
     if let Some(summary) = message.summary(bytes) {
         return Some(summary_message(&summary));
     }
@@ -51,9 +53,14 @@ fn fold(text: Text<'_>, message: &Message, calls: &[Call]) -> Option<Vec<u8>> {
             Some([br#"{"role":"assistant","content":"#, content, b"}"].concat())
         }
         Role::Tool => {
-            let said = content.map(shown).unwrap_or_default();
+            let said = content.map(said).unwrap_or_default();
             Some([br#"{"role":"user","content":"#, &quoted(&format!("[tool result] {said}"))[..], b"}"].concat())
         }
         _ => Some(bytes.to_vec()),
     }
+}
+
+/// What a result says: what is no text as JSON, the same however the file spells it.
+fn said(content: &[u8]) -> Cow<'_, str> {
+    if is_string(content) { text(content) } else { dumps(content, Unicode::Plain).into() }
 }

@@ -35,7 +35,9 @@ pub(crate) fn list(
     wants_text: bool,
     is_stopped: &AtomicBool,
 ) -> io::Result<Reading> {
-    let Some(document) = buffer.read_whole(file, is_stopped)? else {
+    let is_short = stamp.size_bytes <= MAX_LINE as u64;
+    let document = if is_short { buffer.read_whole(file, is_stopped)? } else { None };
+    let Some(document) = document else {
         return Ok(Reading::NoSession(Damage::unusable(path, &too_long())));
     };
     Ok(match Facts::read(document, &mut Nesting::default(), wants_text) {

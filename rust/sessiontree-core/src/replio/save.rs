@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::names;
 use super::session::Session;
@@ -26,8 +26,9 @@ impl Session {
             None => written(Draft::of_new(path)?, path, &bytes)?.create(path, true)?,
             Some(stamp) => {
                 let locked = lock(path, &stamp, tick)?;
-                let draft = written(Draft::of_replacement(path)?, path, &bytes)?;
-                draft.replace(path, || check(&locked, path, &stamp))?
+                let target = target(path).map_err(Error::io(path))?;
+                let draft = written(Draft::of_replacement(&target)?, path, &bytes)?;
+                draft.replace(&target, || check(&locked, path, &stamp))?
             }
         };
         self.stamp = Some(Stamp::of(&file.metadata().map_err(Error::io(path))?));
@@ -65,6 +66,11 @@ impl Session {
         let bytes = self.rendered(transforms);
         if bytes.len() > MAX_LINE { Err(Error::TooLong { length: bytes.len() }) } else { Ok(bytes) }
     }
+}
+
+/// The file itself, where the path is a link to it: the link stays one.
+fn target(path: &Path) -> io::Result<PathBuf> {
+    if fs::symlink_metadata(path)?.is_symlink() { fs::canonicalize(path) } else { Ok(path.to_owned()) }
 }
 
 fn written(draft: Draft, path: &Path, bytes: &[u8]) -> Result<Draft> {
