@@ -1,6 +1,6 @@
 """The benchmarks: `python -m benches report` measures all of it and writes RESULTS.md; `pytest benches` asserts it.
 
-stores.py          what is read
+stores.py          what is read; with replio_stores.py, streams.py
 contestants/       who reads it: one program each, which times itself
 contest.py         contestants started, asked in turn, watched
 answers.py         what they answer, compared

@@ -52,6 +52,16 @@ def compare_listings(store: Store, ours: Iterable[Contestant], others: Iterable[
     return len(paths)
 
 
+def compare_projects(project: Store, contestants: Sequence[Contestant]) -> Rows:
+    """Hold what is told of a Replio project's sessions against each other, all of it in all of them; give it."""
+    first, *others = contestants
+    rows: Rows = answer(first)
+    assert rows.keys() == {str(path) for path in project.files}
+    for other in others:
+        agree(other.name, answer(other), rows, rows)
+    return rows
+
+
 def sound(store: Store) -> list[SessionInfo]:
     """The sessions that nothing is to be said about, and that any decoder takes: others are read as each likes."""
     found = scan(store.folder)

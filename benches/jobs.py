@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from interop import npm
+from interop.installs import UnavailableError
 
-from .answers import agree, compare_listings, sound
+from .answers import agree, compare_listings, compare_projects, sound
 from .contest import ROOT, ROUNDS, Contestant, Figures, answer, contest
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ FLOOR_ONE_THREAD = "reading every byte, one thread"
 SERDE = "serde_json, rayon"
 DUCKDB = "DuckDB, three columns"
 PLAIN = "Python with orjson"
+JSON = "Python with json"
 PI = "pi 1.6.0"
 OLD_PI = "pi 0.73.1"
 
@@ -122,6 +124,30 @@ class Field:
             agree(one.name, answer(one), expected, paths)
         return Outcome(contest([*ours, plain]), len(paths))
 
+    def replio_listing(self, project: Store) -> Outcome:
+        """List a Replio project: we, the floor, and the simple ways in Python."""
+        folder = project.folder
+        floor = [self._examples / "floor", folder / ".replio/sessions"]
+        floors = [
+            Contestant(FLOOR, [*floor, str(PROCESSORS), "json"]),
+            Contestant(FLOOR_ONE_THREAD, [*floor, "1", "json"]),
+        ]
+        ours = [
+            self._ours(OURS, "replio_listing", folder),
+            self._ours(ONE_THREAD, "replio_listing", folder, "--threads", "1"),
+        ]
+        others = self._plain_replio("listing", folder)
+        rows = compare_projects(project, [*ours, *others])
+        assert sum(messages for messages, *_ in rows.values()) == project.messages
+        return Outcome(contest([*floors, *ours, *others]), len(project.files))
+
+    def replio_previews(self, project: Store) -> Outcome:
+        """Preview all sessions of a Replio project, one after the other."""
+        ours = self._ours(OURS, "replio_previews", project.folder)
+        others = self._plain_replio("previews", project.folder)
+        compare_projects(project, [ours, *others])
+        return Outcome(contest([ours, *others]), len(project.files))
+
     # Contestants
 
     def _ours(self, name: str, job: str, path: Path, *options: str | Path) -> Contestant:
@@ -129,6 +155,12 @@ class Field:
 
     def _plain(self, job: str, path: Path) -> Contestant:
         return Contestant(PLAIN, [sys.executable, "-m", "benches.contestants.plain", job, path])
+
+    def _plain_replio(self, job: str, project: Path) -> list[Contestant]:
+        command = [sys.executable, "-m", "benches.contestants.plain_replio"]
+        return [
+            Contestant(name, [*command, decoder, job, project]) for name, decoder in ((JSON, "json"), (PLAIN, "orjson"))
+        ]
 
     def _duckdb(self, folder: Path) -> Iterator[Contestant]:
         if importlib.util.find_spec("duckdb") is None:
@@ -148,7 +180,7 @@ class Field:
         """Where pi is; None where it cannot be had."""
         try:
             return npm.install(Path(os.environ.get("SESSIONTREE_INTEROP_DIR") or self._scratch))
-        except npm.UnavailableError as error:
+        except UnavailableError as error:
             self.absent["pi"] = str(error)
             return None
 

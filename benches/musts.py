@@ -19,6 +19,8 @@ TIMES_PI_ONE_THREAD = {"A": 16}
 AGAIN_MS = {"A": 20, "B": 50}
 TIMES_PI_OPENING = 15
 TIMES_PLAIN = {jobs.OURS: 8, jobs.DECODED: 2.5}
+TIMES_REPLIO = {jobs.JSON: 10, jobs.PLAIN: 4}
+EXPORT_S = 1
 MEMORY_MB = 150
 MEMORY_C_MB = {jobs.OPEN: 30, jobs.OURS: 42}
 """A seventh of the file; and six times the context's JSON, which has 1.9 MB, on top."""
@@ -101,6 +103,17 @@ def of_contexts(figures: Mapping[str, Figures]) -> list[Must]:
         at_least(job, TIMES_PLAIN[name], "times Python with orjson", _times(figures, jobs.PLAIN, name))
         for name, job in jobs_done.items()
     ]
+
+
+def of_replio_listing(figures: Mapping[str, Figures]) -> list[Must]:
+    return [
+        at_least("list R, of Replio", bound, f"times {name}", _times(figures, name, jobs.OURS))
+        for name, bound in TIMES_REPLIO.items()
+    ]
+
+
+def of_replio_export(seconds: float) -> list[Must]:
+    return [at_most("export R large, 20 MB", EXPORT_S, "s", seconds)]
 
 
 def of_growth(stores: Sequence[tuple[Store, Mapping[str, Figures]]]) -> list[Must]:

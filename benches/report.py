@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import jobs, musts, stores
+from . import jobs, musts, replio_stores, stores
 from .contest import ROUNDS
 from .jobs import Field, Outcome
 from .machine import Machine
@@ -41,6 +41,7 @@ class Report:
         listings: Of A, B and C; and of the large session, where that was wanted.
         openings: Of the session of C; and of the large one.
         contexts: Of all sessions of A.
+        replio: Of a Replio project: its listing, and the previews of its sessions.
         growth: Listings of stores of growing size.
         import_s: How long `import sessiontree` takes.
         absent: Why some contestants are not there, by name.
@@ -53,6 +54,7 @@ class Report:
     listings: Sequence[tuple[Store, Outcome]]
     openings: Sequence[tuple[Store, Outcome]]
     contexts: tuple[Store, Outcome]
+    replio: tuple[Store, Outcome, Outcome]
     growth: Sequence[tuple[Store, Outcome]]
     import_s: float
     absent: Mapping[str, str]
@@ -68,6 +70,8 @@ def measure(scale: float, *, is_large: bool) -> Report:
         listings = [(store, field.listing(store)) for store in (a, b, c)]
         openings = [(c, field.opening(c.files[0]))]
         contexts = (a, field.contexts(a))
+        project = _said(replio_stores.project(scale))
+        replio = (project, field.replio_listing(project), field.replio_previews(project))
         if is_large:
             large = _said(stores.large(scale))
             listings.append((large, field.listing(large, rivals=())))
@@ -84,6 +88,7 @@ def measure(scale: float, *, is_large: bool) -> Report:
         listings=listings,
         openings=openings,
         contexts=contexts,
+        replio=replio,
         growth=growth,
         import_s=_import_s(),
         absent=field.absent,
@@ -91,6 +96,7 @@ def measure(scale: float, *, is_large: bool) -> Report:
             *(must for store, outcome in listings for must in musts.of_listing(store.name, outcome.figures)),
             *(must for store, outcome in openings for must in musts.of_opening(store.name, outcome.figures)),
             *musts.of_contexts(contexts[1].figures),
+            *musts.of_replio_listing(replio[1].figures),
             *musts.of_growth([(store, outcome.figures) for store, outcome in growth]),
         ],
     )

@@ -26,7 +26,8 @@ WHO = {
     jobs.FLOOR: "no reader can be faster: every byte read and LFs counted, in Rust (`examples/floor.rs`)",
     jobs.SERDE: "a listing as Rust programs make it, not exact (`examples/serde_listing.rs`)",
     jobs.DUCKDB: "counts a session's messages, no more, on all processors, not exact (`contestants/duck.py`)",
-    jobs.PLAIN: "listings and contexts as Python programs make them, on one thread, not exact (`contestants/plain.py`)",
+    jobs.PLAIN: "as Python programs do it, on one thread, not exact (`contestants/plain.py` and `plain_replio.py`)",
+    jobs.JSON: "the same with the decoder that comes with Python (`contestants/plain_replio.py`)",
     jobs.PI: "its own `SessionManager` (`contestants/pi.mjs`)",
     jobs.OLD_PI: "the same of the version whose format Elyra's is",
 }
@@ -39,7 +40,8 @@ it took beyond what it had before the first round, results included.
 
 Answers were compared first. Our listings with `tests/reference.py`, all facts of all sessions (of a session too large
 for that, the count of messages); the others' with ours, as far as each goes, in sound sessions, since none is exact.
-Contexts message by message; but not those of pi 0.73.1, which knows no edits of a context."""
+Contexts message by message; but not those of pi 0.73.1, which knows no edits of a context. What is told of Replio's
+sessions: all of it, in all of them."""
 
 
 def write(report: Report, folder: Path) -> None:
@@ -74,6 +76,11 @@ def _parts(report: Report) -> Iterable[str]:
         yield _of_store(store, outcome)
     yield "## Contexts of all sessions"
     yield _of_store(*report.contexts)
+    project, listing, previews = report.replio
+    yield "## Replio: listing"
+    yield _of_store(project, listing)
+    yield "## Replio: previews of all sessions, one by one"
+    yield _of_store(project, previews)
     yield "## Time against size"
     yield "Stores of one mix of sessions, listed.\n\n![Time against size](plot.svg)"
     yield _growth(report.growth)

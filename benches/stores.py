@@ -25,7 +25,7 @@ MEGABYTES_A_UNIT = 10
 
 @dataclass(frozen=True)
 class Store:
-    """An agent folder.
+    """An agent folder, or a Replio project.
 
     Attributes:
         name: Such as `A`.
@@ -42,8 +42,9 @@ class Store:
     messages: int
 
     @classmethod
-    def of(cls, name: str, folder: Path, messages: int) -> Store:
-        files = sorted(folder.glob("sessions/*/*.jsonl"))
+    def of(cls, name: str, folder: Path, messages: int, pattern: str = "sessions/*/*.jsonl") -> Store:
+        """The store in a folder, its files being those of this pattern."""
+        files = sorted(folder.glob(pattern))
         return cls(name, folder, files, sum(path.stat().st_size for path in files), messages)
 
 

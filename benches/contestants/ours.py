@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sessiontree import SessionManager, contexts
+from sessiontree import SessionManager, contexts, scan
+from sessiontree.replio import ReplioStore
 
 from .digest import comparable, digest
 from .rounds import serve
@@ -14,7 +15,8 @@ from .rounds import serve
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sessiontree import SessionContext, SessionInfo
+    from sessiontree import Scan, SessionContext, SessionInfo
+    from sessiontree.replio import Preview
 
 
 class Ours:
@@ -56,6 +58,42 @@ class Ours:
         return {str(info.path): digest(context.messages) for info, context in contexts(self.path, threads=self.threads)}
 
     answer_decoded = answer_contexts
+
+    def replio_listing(self) -> Scan:
+        return scan(self.path, threads=self.threads)
+
+    def answer_replio_listing(self) -> Mapping[str, list[Any]]:
+        return {
+            str(info.path): [
+                info.message_count,
+                info.entry_count,
+                info.first_message,
+                info.created and info.created.isoformat(),
+                info.modified.isoformat(),
+                info.leaf_id,
+                info.parent_session_path and str(info.parent_session_path),
+            ]
+            for info in self.replio_listing()
+        }
+
+    def replio_previews(self) -> list[Preview]:
+        store = ReplioStore(self.path)
+        return [store.preview(name) for name in store.list()]
+
+    def answer_replio_previews(self) -> Mapping[str, list[Any]]:
+        folder = ReplioStore(self.path).sessions_dir
+        return {
+            str(folder / f"{one.name}.json"): [
+                one.message_count,
+                one.roles,
+                list(one.tools),
+                one.created_at,
+                one.updated_at,
+                one.parent_id,
+                list(one.sub_sessions),
+            ]
+            for one in self.replio_previews()
+        }
 
 
 def main() -> None:

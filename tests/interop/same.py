@@ -105,13 +105,13 @@ def _difference(ours: Any, theirs: Any, where: str) -> str:  # noqa: ANN401  JSO
     if isinstance(ours, dict) and isinstance(theirs, dict):
         for key in [*theirs, *(ours.keys() - theirs.keys())]:
             if key not in ours or key not in theirs:
-                return f"{where}.{key}: only {'pi has' if key in theirs else 'we have'} it, of {ours} and {theirs}"
+                return f"{where}.{key}: only {'they have' if key in theirs else 'we have'} it, of {ours} and {theirs}"
             if ours[key] != theirs[key]:
                 return _difference(ours[key], theirs[key], f"{where}.{key}")
     if isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
         at = next(at for at, (our, their) in enumerate(zip(ours, theirs, strict=True)) if our != their)
         return _difference(ours[at], theirs[at], f"{where}.{at}")
-    return f"{where}: we have\n{ours!r}\npi has\n{theirs!r}"
+    return f"{where}: we have\n{ours!r}\nthey have\n{theirs!r}"
 
 
 @contextmanager

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import json
-import os
 import re
-import subprocess
-import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol
 
+from interop.driven import Driven, RefusedError
 from reference_json import decode
 from sessiontree import SessionManager
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
-    from types import TracebackType
 
     from sessiontree import Entry, SessionInfo, TreeNode
 
@@ -28,16 +24,11 @@ PARTS = tuple(part for part in HEALTHY_PARTS if part != "roots")
 """The same of sessions that have orphans, which pi's children of nothing lack."""
 
 _DRIVER = Path(__file__).with_name("driver.mjs")
-_ANSWER_S = 60
 _HEAP_MB = 1_000
 """Where pi walks in a circle it takes all memory that it gets."""
 
 _NONE_IS_NULL = {"branchWithSummary", "appendContextEdit"}
 """Methods of pi's with an argument that may be null; elsewhere None is an argument that was not given."""
-
-
-class RefusedError(Exception):
-    """A side refused the call."""
 
 
 class Side(Protocol):
@@ -60,34 +51,18 @@ class Side(Protocol):
         ...
 
 
-class Pi:
+class Pi(Driven):
     """A process that runs one version of pi."""
 
+    @staticmethod
+    def _loads(line: bytes) -> Any:  # noqa: ANN401  whatever the answer is
+        [answer], _ = decode(line.removesuffix(b"\n"))
+        return answer
+
     def __init__(self, node: Path, package: Path, home: Path) -> None:
-        self.home = home
         self._handles = itertools.count()
-        home.mkdir(parents=True, exist_ok=True)
         command = [str(node), f"--max-old-space-size={_HEAP_MB}", str(_DRIVER), str(package)]
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "HOME": str(home), "PI_CODING_AGENT_DIR": str(home / "agent"), "PI_OFFLINE": "1"},
-        )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._process.kill()
-        self._process.communicate()
-
-    @property
-    def is_running(self) -> bool:
-        """Whether the process can be asked."""
-        return self._process.poll() is None
+        super().__init__(command, home, {"PI_CODING_AGENT_DIR": str(home / "agent"), "PI_OFFLINE": "1"})
 
     def make(self, how: str, *args: object) -> PiSide:
         """A manager from a static method, by its Python name.
@@ -103,41 +78,6 @@ class Pi:
         """The listing of a folder, of one cwd's sessions if it is named."""
         rows: list[dict[str, Any]] = self.ask(op="rows", folder=folder and str(folder), cwd=cwd)
         return rows
-
-    def ask(self, **request: object) -> Any:  # noqa: ANN401  whatever the answer is
-        """Send a request and wait for its answer.
-
-        Raises:
-            RefusedError: pi failed.
-        """
-        self.send(**request)
-        return self.receive()
-
-    def send(self, **request: object) -> None:
-        """Send a request; each must be followed by a `receive` some time."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(request).encode() + b"\n")
-        self._process.stdin.flush()
-
-    def receive(self) -> Any:  # noqa: ANN401  whatever the answer is
-        """The answer to the first request that has had none.
-
-        Raises:
-            RefusedError: pi failed.
-        """
-        assert self._process.stdout is not None
-        watch = threading.Timer(_ANSWER_S, self._process.kill)
-        watch.start()
-        try:
-            line = self._process.stdout.readline()
-        finally:
-            watch.cancel()
-        assert line, "pi ended, or was ended after a minute without an answer"
-        [answer], _ = decode(line.removesuffix(b"\n"))
-        assert isinstance(answer, dict)
-        if "error" in answer:
-            raise RefusedError(answer["error"])
-        return answer["value"]
 
 
 class PiSide:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from interop.driven import RefusedError
 from interop.same import Names, assert_same
-from interop.sides import PARTS, OurSide, RefusedError, our_rows
+from interop.sides import PARTS, OurSide, our_rows
 from reference_json import decode
 from sessiontree._corpus import write_corpus
 

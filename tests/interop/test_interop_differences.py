@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from interop.driven import RefusedError
 from interop.files import HEADER, REFUSED, TIME, TIME_MS, A, B, Both, entry, header, ids, said
-from interop.sides import OurSide, RefusedError
+from interop.sides import OurSide
 from sessiontree import SessionManager
 from support import write
 

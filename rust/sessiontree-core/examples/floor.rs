@@ -1,6 +1,7 @@
 //! What no reader of these files can beat: reading every byte and counting the LFs, on as many threads as there are.
 //!
-//! `floor FOLDER THREADS` is a contestant of the benchmarks: see `benches/contest.py`. Finding the files is not timed.
+//! `floor FOLDER THREADS [EXTENSION]` is a contestant of the benchmarks: see `benches/contest.py`. The files are those
+//! whose names end in `.jsonl`, unless told otherwise; finding them is not timed.
 
 mod rounds;
 
@@ -16,7 +17,8 @@ fn main() -> io::Result<()> {
     let mut arguments = std::env::args_os().skip(1);
     let folder = PathBuf::from(arguments.next().unwrap_or_default());
     let threads = arguments.next().and_then(|text| text.to_str()?.parse().ok()).unwrap_or(1);
-    let files = rounds::files(&folder)?;
+    let extension = arguments.next().unwrap_or_else(|| "jsonl".into());
+    let files = rounds::files(&folder, &extension.to_string_lossy())?;
     rounds::serve(|| round(&files, threads), |lines| lines)
 }
 

@@ -91,7 +91,7 @@ fn main() -> io::Result<()> {
 
 fn list(folder: &Path) -> io::Result<Vec<(PathBuf, Info)>> {
     let read = |path: &PathBuf| Ok(info(&fs::read(path)?).map(|info| (path.clone(), info)));
-    let infos: io::Result<Vec<_>> = rounds::files(folder)?.par_iter().map(read).collect();
+    let infos: io::Result<Vec<_>> = rounds::files(folder, "jsonl")?.par_iter().map(read).collect();
     let mut infos: Vec<_> = infos?.into_iter().flatten().collect();
     infos.sort_by_key(|(_, info)| std::cmp::Reverse(info.modified));
     Ok(infos)

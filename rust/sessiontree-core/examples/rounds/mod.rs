@@ -5,21 +5,21 @@ use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// The `*.jsonl` files below a folder, the largest first, as the product reads them.
-pub(crate) fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+/// The files below a folder whose names end so, the largest first, as the product reads them.
+pub(crate) fn files(folder: &Path, extension: &str) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
-    find(folder, &mut files)?;
+    find(folder, extension, &mut files)?;
     files.sort_by_key(|&(_, size)| std::cmp::Reverse(size));
     Ok(files.into_iter().map(|(path, _)| path).collect())
 }
 
-fn find(folder: &Path, files: &mut Vec<(PathBuf, u64)>) -> io::Result<()> {
+fn find(folder: &Path, extension: &str, files: &mut Vec<(PathBuf, u64)>) -> io::Result<()> {
     for entry in folder.read_dir()? {
         let entry = entry?;
         let (path, metadata) = (entry.path(), entry.metadata()?);
         if metadata.is_dir() {
-            find(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "jsonl") {
+            find(&path, extension, files)?;
+        } else if path.extension().is_some_and(|found| found == extension) {
             files.push((path, metadata.len()));
         }
     }
