@@ -181,7 +181,7 @@ def test_one_thread_equals_many(project: Path, tmp_path: Path) -> None:
 def test_the_catalogue_knows_sessions_and_what_is_none(project: Path, tmp_path: Path) -> None:
     sessions = project / ".replio/sessions"
     write(sessions / "cut.json", b'{\n"messages": [')
-    write(sessions / "bare.json", b"{}")
+    write(sessions / "bare.json", b'{"messages": null}')
     catalogue = tmp_path / "catalogue.sqlite"
     first = scan(project, catalogue=catalogue)
     assert scan(project, catalogue=catalogue) == first
