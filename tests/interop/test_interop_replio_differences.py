@@ -228,8 +228,8 @@ def test_true_is_no_index(projects: Projects) -> None:
 @pytest.mark.parametrize(
     ("message", "text"),
     [
-        (user(["x"]), "```json\n["),  # type: ignore[arg-type]
-        (user(None), "### User"),  # type: ignore[arg-type]
+        (user(["x"]), "```json\n["),
+        (user(None), "### User"),
         (answer("x", thinking=5), "x"),
         (answer(None, tool_calls=[{"id": "c", "function": None}]), "**Tool call: ?**"),
     ],
