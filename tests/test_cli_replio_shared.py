@@ -153,6 +153,18 @@ def test_a_session_is_shown_as_a_transcript(home: Home) -> None:
     ]
 
 
+def test_nothing_is_cut_when_all_is_asked_for(home: Home) -> None:
+    calls = [{"function": {"name": "grep", "arguments": text}} for text in ('{"q": "oee", "n": 2}', "{cut\nshort")]
+    result = {"role": "tool", "content": "\n".join(map(str, range(20))), "tool": "grep"}
+    path = add(home, "s", document(1, {"role": "assistant", "tool_calls": calls}, result))
+    assert home.run("show", path, "--full").stdout.splitlines()[5:14] == [
+        *("  → grep", "    q: oee", "    n: 2"),
+        *("  → grep", "    arguments: {cut", "    short"),
+        *("", "result of grep", "  0"),
+    ]
+    assert "  … 10 more lines" in home.run("show", path).stdout.splitlines()
+
+
 def test_a_log_of_turns_is_shown_as_its_messages(home: Home) -> None:
     parts = [{"type": "user", "text": "hi"}, {"type": "text", "text": "ho"}]
     add(home, "ses_later", {"session_name": "x", "turns": [{"index": 1, "parts": parts}]})

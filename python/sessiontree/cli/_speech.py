@@ -254,7 +254,8 @@ def _call(block: Mapping[str, object], *, full: bool) -> Iterator[Part]:
         yield Part(f"{name}  {' '.join(said.split())}".rstrip(), lead, limit=1)
         return
     yield Part(name, lead)
-    for key, value in _mapping(arguments).items():
+    named = _mapping(arguments if isinstance(arguments, dict) or arguments is None else {"arguments": arguments})
+    for key, value in named.items():
         yield Part(value if isinstance(value, str) else _json.dumps(value), f"{key}: ", is_inner=True)
 
 
