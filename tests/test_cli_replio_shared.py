@@ -186,8 +186,8 @@ def test_json_is_the_documents_own(home: Home) -> None:
     assert lines[1:] == [big]
     path.write_bytes("\ufeff".encode() + b'{"turns": [{"index": 1}], "x": "\\ud83d"}')
     assert json.loads(home.run("show", path, "--json").stdout) == {"turns": [{"index": 1}], "x": "\ufffd"}
-    path.write_bytes(b"{}")
-    assert json.loads(home.run("show", path, "--json").stdout) == {"messages": []}
+    path.write_bytes(b'{"parent_id": "x"}')
+    assert json.loads(home.run("show", path, "--json").stdout) == {"parent_id": "x", "messages": []}
 
 
 def test_without_a_name_the_newest_of_both_is_shown(home: Home, project: Path) -> None:
