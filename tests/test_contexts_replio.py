@@ -11,6 +11,7 @@ from sessiontree import SessionContext, contexts
 from sessiontree.context import Model
 from support import write
 from test_scan import session
+from vectors_replio import folders, value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,6 +72,21 @@ def test_a_summary_stands_for_what_it_sums_up(tmp_path: Path) -> None:
 def test_reasoning_is_the_thinking_level(tmp_path: Path, reasoning: object, level: str) -> None:
     put(tmp_path, "a", {"role": "assistant", "content": "x", "reasoning": reasoning})
     assert (context(tmp_path).thinking_level, context(tmp_path).model) == (level, None)
+
+
+ROLES = {"tool": "toolResult"}
+
+
+@pytest.mark.parametrize("folder", folders(), ids=lambda folder: folder.name)
+def test_they_are_what_replio_sends(folder: Path, tmp_path: Path) -> None:
+    write(tmp_path / ".replio/sessions/s.json", (folder / "session.json").read_bytes())
+    sent = value(folder / "provider_messages.json")
+    built = [message.get("role") for message in context(tmp_path).messages]
+    if built[:1] == ["compactionSummary"]:
+        summary = context(tmp_path).messages[0]
+        assert sent.pop(0)["content"] == f"Summary of earlier conversation:\n\n{summary.get('summary')}"
+        built.pop(0)
+    assert built == [ROLES.get(message.get("role"), message.get("role")) for message in sent]
 
 
 def test_both_formats_come_in_the_order_of_their_paths(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -9,9 +9,15 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+import reference_replio
+import strategies
+import strategies_replio
 from sessiontree import ConflictError, FormatError, Scan, SessionManager, scan
 from sessiontree._scan import scan_sources
+from strategies_replio import spelt
 from support import FILE_TIME, write
 from test_scan import session
 
@@ -176,6 +182,42 @@ def test_one_thread_equals_many(project: Path, tmp_path: Path) -> None:
     one = scan([project, tmp_path / "flat"], threads=1)
     assert len(one) == 300 + 2 + 300 - 43
     assert scan([project, tmp_path / "flat"], threads=4) == one
+
+
+@given(
+    documents=st.lists(st.one_of(strategies_replio.DOCUMENTS.map(spelt), strategies_replio.damaged()), max_size=4),
+    files=strategies.stores(),
+)
+@settings(max_examples=strategies.EXAMPLES // 8, deadline=None)
+def test_made_up_stores_of_both_formats(
+    tmp_path_factory: pytest.TempPathFactory, documents: list[bytes], files: list[strategies.StoredFile]
+) -> None:
+    """A scan of both tells what scans of each do, and what is no session by the reference is damage."""
+    folder = tmp_path_factory.mktemp("both")
+    for number, data in enumerate(documents):
+        write(folder / f".replio/sessions/{number}.json", data)
+    for file in files:
+        write(folder / "sessions" / file.folder / file.name, file.data, time=file.time)
+    both = scan(folder)
+    apart = [scan_sources([("replio", folder / ".replio/sessions")]), scan_sources([("agent", folder)])]
+    infos = sorted((info for one in apart for info in one), key=lambda info: info.path)
+    assert list(both) == sorted(infos, key=lambda info: info.modified, reverse=True)
+    assert both.damage == tuple(sorted((damage for one in apart for damage in one.damage), key=lambda one: one.path))
+    assert both.usage == apart[1].usage
+    assert scan(folder, threads=1) == scan(folder, threads=3) == both
+    assert scan(folder, catalogue=folder / "catalogue") == scan(folder, catalogue=folder / "catalogue") == both
+    refused = {str(number) for number, data in enumerate(documents) if not is_session(data)}
+    damaged = {damage.path.stem for damage in apart[0].damage if damage.kind == "file"}
+    assert damaged == refused == {str(number) for number in range(len(documents))} - set(ids(apart[0]))
+
+
+def is_session(data: bytes) -> bool:
+    try:
+        reference_replio.read(data, "")
+    except reference_replio.RefusedError as error:
+        # A log of turns is one, unless there is another.
+        return error.kind == "unsupported" and not isinstance(reference_replio.decode(data).get("messages"), list)
+    return True
 
 
 def test_the_catalogue_knows_sessions_and_what_is_none(project: Path, tmp_path: Path) -> None:

@@ -3,60 +3,34 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import strategies
+import strategies_replio
 from reference import Entry, parse
 from reference_tables import Row, tables_of
 from reference_tables_replio import document
 from sessiontree import Scan, scan
+from strategies_replio import pool
 from support import write
 from test_tables import as_text, decoded, rows
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-Values: TypeAlias = st.SearchStrategy[Any]
-
-
-def odd(*usual: object) -> Values:
-    """The usual values, and sometimes an odd one."""
-    return st.sampled_from([*usual * 4, None, "", 5, True, ["a"], {"b": 1}])
-
-
-TEXTS = st.one_of(st.sampled_from(["hello", "two words", "\ud83d", "é\n"]), st.text(max_size=4))
-TIMES = odd("2031-03-04T05:06:07+00:00", "2031-03-04T05:06:08Z", "2031-03-04 05:06:09")
-BLOCKS = st.lists(st.one_of(st.builds(lambda text: {"type": "text", "text": text}, TEXTS), odd()), max_size=3)
-ARGUMENTS = st.one_of(odd("{}", '{"a": [1, "x"]}', " null\n", "{cut", "NaN", '"\\ud83d"', "[1]\f"), TEXTS)
-CALLS = st.fixed_dictionaries(
-    {},
-    optional={
-        "id": odd("c1", "c2"),
-        "function": st.one_of(
-            st.fixed_dictionaries({}, optional={"name": odd("grep", "read"), "arguments": ARGUMENTS}), odd()
-        ),
-    },
+ARGUMENTS = pool("{}", '{"a": [1, "x"]}', " null\n", "{cut", "NaN", '"\\ud83d"', "[1]\f", "half \ud83d")
+CALLS = st.builds(
+    lambda name, arguments: {"id": "c1", "function": {"name": name, "arguments": arguments}}, pool("grep"), ARGUMENTS
 )
-MESSAGES = st.fixed_dictionaries(
-    {"role": odd("user", "assistant", "assistant", "tool", "tool", "command", "system", "developer")},
-    optional={
-        "content": st.one_of(TEXTS, BLOCKS, odd()),
-        "timestamp": TIMES,
-        "id": odd("m1", "m2"),
-        "provider": odd("acme"),
-        "model": odd("one"),
-        "thinking": TEXTS,
-        "tool_calls": st.one_of(st.lists(st.one_of(CALLS, CALLS, odd()), max_size=3), odd()),
-        "tool_call_id": odd("c1", "c2"),
-        "tool": odd("grep"),
-        "is_error": odd(False),
-        "result": odd("All of it."),
-        "type": odd("toolCall"),
-    },
+MESSAGES = st.one_of(
+    strategies_replio.MESSAGES,
+    strategies_replio.MESSAGES,
+    st.builds(lambda calls: {"role": "assistant", "tool_calls": calls}, st.lists(CALLS, max_size=2)),
+    st.builds(lambda is_error: {"role": "tool", "tool_call_id": "c1", "is_error": is_error}, pool(True, False)),
 )
 ELEMENTS = st.tuples(
     st.sampled_from(["", "\n    ", " "]),
