@@ -8,7 +8,7 @@ from typing import Any, Literal, Self, final
 
 from typing_extensions import disjoint_base
 
-from ._types import Format, HeaderRow, Layout, OnProgress, PreviewRow, ScanRow, StrPath, TableName
+from ._types import Format, HeaderRow, Layout, OnProgress, PreviewRow, ReplioTarget, ScanRow, StrPath, TableName
 from .errors import Damage
 from .messages import AgentMessage, MessageUsage, SystemMessage
 from .usage import Usage
@@ -496,27 +496,32 @@ class ReplioDocument:
     @property
     def damage(self) -> list[Damage]:
         """What is odd in its file."""
-    def entries(self, list: Literal["messages", "errors", "permissions"]) -> bytes:
-        """The entries of `messages`, `errors` or `permissions` that are objects, as a JSON list."""
+    def entries(self, list: Literal["messages", "errors", "permissions"], start: int) -> bytes:
+        """The entries of `messages`, `errors` or `permissions` that are objects, from that one on, as a JSON list."""
     def shared_messages(self) -> list[Entry]:
         """The messages as entries such as Elyra's, in the words that all formats share."""
     def shared_errors(self) -> list[Entry]:
         """The errors as entries of the type `error`."""
-    def append(self, list: Literal["messages", "errors", "permissions"], json: bytes, now: str) -> None:
-        """Add an entry, a JSON object."""
-    def undo(self) -> None:
-        """Take back what was added or changed last."""
+    def append(
+        self,
+        list: Literal["messages", "errors", "permissions"],
+        json: bytes,
+        now: str,
+        target: ReplioTarget | None,
+    ) -> None:
+        """Add an entry, a JSON object; with a target, on the disk as well, or not at all. So do all that take one."""
     def detach(self) -> None:
         """Forget the file; the next save makes a new one."""
     def set_name(self, name: str) -> None: ...
-    def set_parent_id(self, name: str) -> None: ...
-    def add_sub_session(self, name: str) -> bool:
-        """Add the name of a session that was begun from it; False if it is there already."""
-    def rename_sub_session(self, old: str, new: str) -> bool:
-        """Give a session that was begun from it its new name; False if it is not there."""
-    def save(self, path: Path, noise_tools: list[str], max_chars: int | None) -> None:
+    def set_parent_id(self, name: str, target: ReplioTarget | None) -> None:
+        """Name the session that it was begun from."""
+    def add_sub_session(self, name: str, target: ReplioTarget | None) -> None:
+        """Add the name of a session that was begun from it, once."""
+    def rename_sub_session(self, old: str, new: str, target: ReplioTarget | None) -> None:
+        """Give a session that was begun from it its new name."""
+    def save(self, target: ReplioTarget) -> None:
         """Write it: to a new file if it has none, else in the place of its own."""
-    def move_file(self, source: Path, target: Path, noise_tools: list[str], max_chars: int | None) -> None:
+    def move_file(self, source: Path, target: ReplioTarget) -> None:
         """Give its file another name, which nothing may have yet."""
     def provider_messages(self, *, drop_unanswered: bool, strip: bool, keep_system: bool) -> bytes:
         """The messages that a provider is sent, as a JSON list."""
@@ -524,7 +529,7 @@ class ReplioDocument:
         """The first messages as they are given to whoever is to sum them up, as a JSON list."""
     def compactable(self, keep: int) -> int | None:
         """How many messages to sum up so that the last `keep` are sent as they are; None if there is nothing to do."""
-    def compact(self, summary: str, count: int, command: bytes, now: str) -> int:
+    def compact(self, summary: str, count: int, command: bytes, now: str, target: ReplioTarget | None) -> int:
         """Put a compaction record into the log, made of `command` if the last message is none; gives its number."""
     def preview(self) -> PreviewRow:
         """What a preview shows of it."""

@@ -47,14 +47,16 @@ class Links:
     names: tuple[str, ...]
 
     @classmethod
-    def read(cls, files: Iterable[tuple[str, Path]]) -> Self:
-        """Read them from the files of these names."""
+    def read(cls, files: Iterable[tuple[str, Path]], since_ns: int = 0) -> Self:
+        """Read them from the files of these names; those that were written before then are only there."""
         parents: dict[str, str] = {}
         sub_sessions: dict[str, tuple[str, ...]] = {}
         names: list[str] = []
         for name, path in files:
             names.append(name)
             try:
+                if since_ns and path.stat().st_mtime_ns < since_ns:
+                    continue
                 row = _native.replio_preview(path)
             except (FormatError, OSError):
                 continue

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from .. import _json
+from ..errors import ReadOnlyError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,6 +26,9 @@ _List: TypeAlias = Literal["messages", "errors", "permissions"]
 
 _COMMAND = "/compact"
 
+_MOST_KEPT = 1 << 40
+"""More messages than any log has."""
+
 
 class ReplioSession:
     """One session, as its store gives it: `ReplioStore.create`, `read` and `load` make them.
@@ -37,14 +42,28 @@ class ReplioSession:
     Rule: Replio sessions; docs/replio.md.
     """
 
-    __slots__ = ("__weakref__", "_decoded", "_document", "_is_deleted", "_is_generated", "_store")
+    __slots__ = (
+        "__weakref__",
+        "_begun_ns",
+        "_decoded",
+        "_document",
+        "_is_deleted",
+        "_is_generated",
+        "_is_given",
+        "_store",
+    )
 
-    def __init__(self, store: ReplioStore, document: ReplioDocument, *, is_generated: bool = False) -> None:
+    def __init__(
+        self, store: ReplioStore, document: ReplioDocument, *, is_generated: bool = False, is_given: bool = False
+    ) -> None:
         """Not for callers: a store makes its sessions."""
         self._store = store
         self._document = document
         self._is_generated = is_generated
-        """Whether its name was made up here, and may be another one yet."""
+        """Whether its name was made up here, and may be another one as long as it has no file."""
+        self._is_given = is_given
+        """Whether its name is a caller's, which is never changed."""
+        self._begun_ns = time.time_ns()
         self._is_deleted = False
         self._decoded: dict[_List, list[dict[str, Any]]] = {}
 
@@ -92,7 +111,8 @@ class ReplioSession:
     def messages(self) -> tuple[Message, ...]:
         """The messages in their order, as they stand in the file; of a log of turns, those that it stands for.
 
-        Elements that are no objects are left out and stand in `damage`; indexes such as `compact_from` count them.
+        Elements that are no objects are left out and stand in `damage`; indexes such as `compact_from` count them. The
+        dicts are the session's own, decoded once: copy before you change one.
         """
         return cast("tuple[Message, ...]", tuple(self._entries("messages")))
 
@@ -148,9 +168,8 @@ class ReplioSession:
         now = self._store.now()
         message = {"role": role, "content": content} | self._stamped(now, fields)
         encoded = _json.encode_exact(message)
-        if role == "user":
-            self._store.name_after(self, content)
-        self._add("messages", encoded, now)
+        with self._store.named_after(self, content if role == "user" else None):
+            self._add("messages", encoded, now)
         return cast("str", message["id"])
 
     def add_error(self, code: int | None, message: str, *, timestamp: str | None = None, **fields: Any) -> None:  # noqa: ANN401
@@ -167,6 +186,7 @@ class ReplioSession:
 
         Rule: Replio sessions, "Errors".
         """
+        _check_text(message=message)
         now = self._store.now()
         entry = {"code": code or 0, "message": message, "timestamp": timestamp or now}
         self._add("errors", _json.encode_exact(entry | _given(fields)), now)
@@ -196,6 +216,7 @@ class ReplioSession:
 
         Rule: Replio sessions, "Permissions".
         """
+        _check_text(tool=tool, action=action, decision=decision)
         now = self._store.now()
         entry = {"tool": tool, "action": action, "decision": decision} | _given({"path": path})
         entry |= {"timestamp": timestamp or now} | _given(fields)
@@ -262,7 +283,10 @@ class ReplioSession:
 
         Rule: Replio sessions, "Compaction".
         """
-        count = self._document.compactable(max(0, self._store.compact_keep if keep is None else keep))
+        if self._document.has_turns:
+            raise ReadOnlyError("a log of turns is read and exported, never written", self.path)
+        keep = self._store.compact_keep if keep is None else keep
+        count = self._document.compactable(min(max(0, keep), _MOST_KEPT))
         if count is None:
             return None
         summary = summarize if isinstance(summarize, str) else summarize(self._loads(self._document.folded(count)))
@@ -271,10 +295,8 @@ class ReplioSession:
             return None
         now = self._store.now()
         command = _json.encode_exact({"role": "command", "content": _COMMAND} | self._stamped(now, {}))
-        index = self._document.compact(summary, count, command, now)
-        self._decoded.pop("messages", None)
-        self._save_change("messages")
-        return index
+        self._decoded.pop("messages", None)  # the last one may become the record
+        return self._store.written(self, lambda target: self._document.compact(summary, count, command, now, target))
 
     def to_markdown(self) -> str:
         """The log as Markdown: what is in memory. `ReplioStore.export` renders the file.
@@ -288,6 +310,7 @@ class ReplioSession:
 
     def _stamped(self, now: str, fields: Mapping[str, Any]) -> dict[str, Any]:
         """What every message has, and the fields that are given."""
+        _check_text(**{key: fields[key] for key in ("timestamp", "id") if fields.get(key) is not None})
         first = {
             "timestamp": fields.get("timestamp") or now,
             "id": fields.get("id") or f"msg_{secrets.token_hex(8)}",
@@ -295,40 +318,36 @@ class ReplioSession:
         return first | {key: value for key, value in _given(fields).items() if key not in first}
 
     def _add(self, name: _List, entry: bytes, now: str) -> None:
-        self._document.append(name, entry, now)
-        if name in self._decoded:
-            self._decoded[name].append(self._loads(entry))
-        self._save_change(name)
-
-    def _save_change(self, name: _List) -> None:
-        """Writes what was changed, or takes it back."""
-        try:
-            self._store.autosave_session(self)
-        except BaseException:
-            self._document.undo()
-            self._decoded.pop(name, None)
-            raise
+        self._store.written(self, lambda target: self._document.append(name, entry, now, target))
 
     def _entries(self, name: _List) -> list[dict[str, Any]]:
-        if name not in self._decoded:
-            self._decoded[name] = self._loads(self._document.entries(name))
-        return self._decoded[name]
+        """What was decoded before, and what has come since."""
+        decoded = self._decoded.setdefault(name, [])
+        decoded += self._loads(self._document.entries(name, len(decoded)))
+        return decoded
 
     def _loads(self, data: bytes) -> Any:  # noqa: ANN401
         return _json.loads_exact(data) if self._document.has_long_numbers else _json.loads(data)
 
 
-def _check_role(role: object) -> None:
-    if not isinstance(role, str):
-        raise TypeError(f"role is {role!r}: expected a text")
+def _check_text(**values: object) -> None:
+    for name, value in values.items():
+        if not isinstance(value, str):
+            raise TypeError(f"{name} is {value!r}: expected a text")
+
+
+def _check_role(role: str) -> None:
+    _check_text(role=role)
     if not role:
         raise ValueError("role is empty")
 
 
-def _stripped(summary: object) -> str:
-    if summary is not None and not isinstance(summary, str):
-        raise TypeError(f"the summary is {type(summary).__name__}: expected a text, or None")
-    return (summary or "").strip()
+def _stripped(summary: str | None) -> str:
+    if summary is None:
+        return ""
+    _check_text(summary=summary)
+    _json.encode_exact(summary)  # refuses half a surrogate pair
+    return summary.strip()
 
 
 def _given(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,15 +8,24 @@ from __future__ import annotations
 import builtins
 import os
 import re
-from contextlib import suppress
+import secrets
+import shutil
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Literal, TypeVar, overload
 from weakref import WeakValueDictionary
 
 from .. import _native
-from ..errors import InvalidNameError, NameTakenError, SessionNotFoundError
+from ..errors import (
+    ConflictError,
+    FormatError,
+    InvalidNameError,
+    NameTakenError,
+    SessionError,
+    SessionNotFoundError,
+)
 from .config import Config
 from .links import DanglingLink, Links
 from .preview import Preview
@@ -26,9 +35,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from .._native import ReplioDocument, SessionInfo
-    from .._types import StrPath
+    from .._types import ReplioTarget, StrPath
 
 _HOME, _SESSIONS, _EXPORTS, _SUFFIX = ".replio", "sessions", "exports", ".json"
+_COARSE_NS = 2_000_000_000
+"""How much earlier than it was a file's time may be: some file systems keep two seconds."""
+
+_T = TypeVar("_T")
+
 _UNNAMED = re.compile(r"ses_\d{8}_\d{6}(_\d+)?")
 """What a session is called until something is said in it."""
 
@@ -59,8 +73,8 @@ class ReplioStore:
         warned of), else what Replio does by itself.
 
         Args:
-            project_or_sessions_dir: A project; or the folder of its sessions itself, which is called `sessions` and
-                lies in one called `.replio`, or holds `*.json` files and no `.replio`.
+            project_or_sessions_dir: A project, or its `.replio`; or the folder of the sessions itself, which is called
+                `sessions` and lies in one called `.replio`, or has sessions in it and no `.replio`.
             noise_tools: The tools whose results are left out of the files (`web_fetch`, `open`, `fetch_page`).
             session_tool_max_chars: How many characters of a tool's result are written; 0 and less is all of them (0).
             compact_keep: How many messages at the end compaction leaves as they are (4).
@@ -74,7 +88,7 @@ class ReplioStore:
             TypeError: An option is of another type.
         """
         folder = Path(os.path.abspath(project_or_sessions_dir))  # noqa: PTH100  links are left as they are
-        self._folder = folder if _holds_sessions(folder) else folder / _HOME / _SESSIONS
+        self._folder = _sessions_folder(folder)
         self._clock = clock or _system_clock
         self._config = Config.of(
             self._folder.parent / "config.json",
@@ -162,7 +176,8 @@ class ReplioStore:
         if parent is not None:
             self._parents.add(parent)
         document = _native.ReplioDocument(name, now, parent or "")
-        self._current = self._take_in(ReplioSession(self, document, is_generated=is_generated))
+        session = ReplioSession(self, document, is_generated=is_generated, is_given=not is_generated)
+        self._current = self._take_in(session)
         return self._current
 
     def read(self, name: str) -> ReplioSession:
@@ -214,6 +229,7 @@ class ReplioStore:
             ConflictError: The file was changed or taken away since it was read or written: nothing is overwritten.
             NameTakenError: The session is new, its name was given, and has a file meanwhile.
             ReadOnlyError: The log is one of turns.
+            ValueError: The session is another store's.
             OSError: It cannot be written.
 
         Rule: Replio sessions, "Serialization-time transforms".
@@ -221,20 +237,13 @@ class ReplioStore:
         session = session or self._current
         if session is None:
             return None
-        document = session._document
-        while True:
-            path = self.path_of(session.name)
-            try:
-                document.save(path, builtins.list(self.noise_tools), self._max_chars())
-            except NameTakenError:
-                if not session._is_generated or document.has_file:
-                    raise
-                self._rename_live(session, self._free(session.name))
-            else:
-                if session._is_deleted:
-                    session._is_deleted = False
-                    self._take_in(session)
-                return path
+        if session._store is not self:
+            raise ValueError(f"{session.name}: the session is another store's")
+        self._under_free_name(session, session._document.save)
+        if session._is_deleted:
+            session._is_deleted = False
+            self._take_in(session)
+        return self.path_of(session.name)
 
     def list(self) -> builtins.list[str]:
         """The names of all sessions, by code point: `job_`, `ses_`, `sub_`, each of these by time. No file is opened.
@@ -286,8 +295,8 @@ class ReplioStore:
         if self._is_taken(new):
             raise NameTakenError("a session of that name exists", self.path_of(new))
         session = self._open(old)
-        session._is_generated = False
         self._rename(session, new, self._links())
+        session._is_generated, session._is_given = False, True
 
     def delete(self, name: str) -> bool:
         """Remove a session's file; False if there is none.
@@ -339,10 +348,11 @@ class ReplioStore:
             return text
         path = self.exports_dir / f"{name}.md" if out is None else Path(out)
         place = path.resolve()
-        if place.parent == self._folder.resolve() and place.name.endswith(_SUFFIX):
+        is_ours = place.parent == self._folder.resolve() and place.name.endswith(_SUFFIX)
+        if is_ours or (place.is_file() and _is_session(place)):
             raise ValueError(f"{path}: an export never takes the place of a session")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text.encode())
+        _write_whole(path, text.encode())
         return path
 
     def finish(self, child: str | ReplioSession) -> None:
@@ -361,8 +371,9 @@ class ReplioStore:
         if not child.parent_id:
             raise ValueError(f"{child.name}: the session has no parent")
         parent = self._open(child.parent_id)
-        if parent._document.add_sub_session(child.name):
-            self.save(parent)
+        if child.name not in parent.sub_sessions:
+            name = child.name
+            self._under_free_name(parent, lambda target: parent._document.add_sub_session(name, target))
 
     def children(self, name: str) -> builtins.list[str]:
         """The sessions there that were begun from that one, as their `parent_id` or its `sub_sessions` says.
@@ -414,49 +425,104 @@ class ReplioStore:
         except UnicodeEncodeError:
             raise InvalidNameError(f"{name!r}: it has half a surrogate pair in it") from None
 
-    def autosave_session(self, session: ReplioSession) -> None:
-        """Save a session to which something was added, if the store does that, and the session was not deleted."""
-        if self._autosave and not session._is_deleted:
-            self.save(session)
+    def written(self, session: ReplioSession, change: Callable[[ReplioTarget | None], _T]) -> _T:
+        """Make a change to a session, and write it, if the store does that and the session was not deleted.
 
-    def name_after(self, session: ReplioSession, content: object) -> None:
-        """Name a session that nothing was said in yet after the first user message, before that is added."""
-        words = content if isinstance(content, str) else ""
-        slug = _native.slug(words)
+        Args:
+            session: The session.
+            change: Is called with where to write it, or None; it changes and writes, or does neither.
+        """
+        is_written = self._autosave and not session._is_deleted
+        return self._under_free_name(session, lambda target: change(target if is_written else None))
+
+    @contextmanager
+    def named_after(self, session: ReplioSession, content: object) -> Iterator[None]:
+        """Name a session in which nothing was said yet after the first user message; not, if that cannot be added.
+
+        Args:
+            session: The session.
+            content: What the user says; None of another message.
+        """
+        before = session.name
+        self._name_after(session, content)
+        try:
+            yield
+        except BaseException:
+            if not session._document.has_file:
+                self._rename_live(session, before)
+            raise
+
+    def _name_after(self, session: ReplioSession, content: object) -> None:
+        slug = _native.slug(content) if isinstance(content, str) else ""
         document = session._document
-        if not slug or document.has_turns or not _UNNAMED.fullmatch(session.name):
+        if not slug or session._is_given or document.has_turns or not _UNNAMED.fullmatch(session.name):
             return
         if any(message.get("role") == "user" for message in session.messages):
             return
-        is_generated = session._is_generated
-        if not is_generated and not document.has_file:
-            return  # a caller's own name
         stamp = "_".join(session.name.split("_")[1:3])
-        name = self._free(_native.replio_name("ses", stamp, slug))
-        # Of one that was begun just now, and from which none was begun here, nobody knows.
-        is_known = not is_generated or session.name in self._parents
-        self._rename(session, name, self._links() if is_known else None)
+        links = None
+        if document.has_file or session.name in self._parents:
+            # Whoever names a session that was begun here has been written since then.
+            links = self._links(session._begun_ns - _COARSE_NS if session._is_generated else 0)
+        self._rename(session, self._free(_native.replio_name("ses", stamp, slug)), links)
+
+    def _under_free_name(self, session: ReplioSession, write: Callable[[ReplioTarget], _T]) -> _T:
+        """Write a session; if it is new, and its name was made up and is taken meanwhile, under the next one."""
+        while True:
+            try:
+                return write(self._target(session.name))
+            except NameTakenError:
+                if not session._is_generated or session._document.has_file:
+                    raise
+                self._rename(session, self._free(session.name), None)
 
     def _rename(self, session: ReplioSession, new: str, links: Links | None) -> None:
+        """Rename a session, and change all links to it that can be changed.
+
+        Raises:
+            SessionError, OSError: It cannot be renamed; or it was, and a link could not be changed.
+        """
         old = session.name
         if session._document.has_file:
-            target = self.path_of(new)
-            session._document.move_file(self.path_of(old), target, builtins.list(self.noise_tools), self._max_chars())
+            session._document.move_file(self.path_of(old), self._target(new))
         self._rename_live(session, new)
+        if old in self._parents:
+            self._parents.add(new)
+            for child in builtins.list(self._live.values()):
+                if child.parent_id == old and child._is_generated and not child._document.has_file:
+                    child._document.set_parent_id(new, None)
         if links is None:
             return
-        for child in builtins.list(self._live.values()):
-            if child.path is None and child.parent_id == old:
-                child._document.set_parent_id(new)
+        errors: builtins.list[Exception] = []
         for name in (child for child, parent in links.parents.items() if parent == old):
-            child = self._open(name)
-            if not child.is_read_only:
-                child._document.set_parent_id(new)
-                self.save(child)
+            self._relink(name, lambda document, target: document.set_parent_id(new, target), errors)
         for name in (parent for parent, named in links.sub_sessions.items() if old in named):
-            parent = self._open(new if name == old else name)
-            if not parent.is_read_only and parent._document.rename_sub_session(old, new):
-                self.save(parent)
+            name = new if name == old else name
+            self._relink(name, lambda document, target: document.rename_sub_session(old, new, target), errors)
+        if errors:
+            raise errors[0]
+
+    def _relink(
+        self,
+        name: str,
+        change: Callable[[ReplioDocument, ReplioTarget], None],
+        errors: builtins.list[Exception],
+    ) -> None:
+        """Change a link of a session, in memory and in its file."""
+        try:
+            session = self._open(name)
+            if session.is_read_only:
+                return
+            try:
+                change(session._document, self._target(name))
+            except ConflictError:  # what is in memory is not what the file is, and cannot be written any more
+                change(self._document(name), self._target(name))
+        except (SessionError, OSError) as error:
+            errors.append(error)
+
+    def _target(self, name: str) -> ReplioTarget:
+        most = self.session_tool_max_chars
+        return self.path_of(name), builtins.list(self.noise_tools), most if most > 0 else None
 
     def _rename_live(self, session: ReplioSession, new: str) -> None:
         if self._live.get(session.name) is session:
@@ -479,8 +545,8 @@ class ReplioStore:
         except FileNotFoundError:
             raise _not_found(name, path) from None
 
-    def _links(self) -> Links:
-        return Links.read(self._files())
+    def _links(self, since_ns: int = 0) -> Links:
+        return Links.read(self._files(), since_ns)
 
     def _files(self) -> Iterator[tuple[str, Path]]:
         """The names and files of the sessions that are there, by name."""
@@ -489,7 +555,7 @@ class ReplioStore:
         except FileNotFoundError:
             return
         for entry in found:
-            if entry.name.endswith(_SUFFIX) and not entry.name.startswith(".") and entry.is_file():
+            if entry.name.endswith(_SUFFIX) and not entry.name.startswith(".") and _is_file(entry):
                 yield entry.name.removesuffix(_SUFFIX), Path(entry.path)
 
     def _is_there(self, name: str) -> bool:
@@ -504,15 +570,47 @@ class ReplioStore:
         names = (name if number == 1 else f"{name}_{number}" for number in count(1))
         return next(name for name in names if not self._is_taken(name))
 
-    def _max_chars(self) -> int | None:
-        return self.session_tool_max_chars if self.session_tool_max_chars > 0 else None
 
-
-def _holds_sessions(folder: Path) -> bool:
-    """Whether it is the folder of the sessions, and no project."""
+def _sessions_folder(folder: Path) -> Path:
+    """Where the sessions lie of which a caller names the project, its `.replio`, or their folder itself."""
+    if folder.name == _HOME:
+        return folder / _SESSIONS
     if folder.name == _SESSIONS and folder.parent.name == _HOME:
-        return True
-    return not (folder / _HOME).exists() and any(folder.glob(f"[!.]*{_SUFFIX}"))
+        return folder
+    # Most projects have documents of their own, which are no sessions.
+    is_itself = not (folder / _HOME).exists() and any(map(_is_session, folder.glob(f"[!.]*{_SUFFIX}")))
+    return folder if is_itself else folder / _HOME / _SESSIONS
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # a link that leads in a circle, or where nobody may look
+        return False
+
+
+def _is_session(path: Path) -> bool:
+    try:
+        _native.replio_preview(path)
+    except (FormatError, OSError):
+        return False
+    return True
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    """Write a file, or leave what was there."""
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)  # a pipe, a terminal
+        return
+    target = path.resolve()
+    draft = target.with_name(f".{secrets.token_hex(16)}.tmp")
+    try:
+        draft.write_bytes(data)
+        if target.exists():
+            shutil.copymode(target, draft)
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def _stamp(now: str) -> str:

@@ -28,6 +28,8 @@ pub enum Error {
     /// The file is none of a session that is one document: `line` says where that shows, the text how. Or it is sound, but of a
     /// form that is not known.
     Document { path: PathBuf, line: Option<u64>, reason: String, is_unsupported: bool },
+    /// The log of a session is one of turns, which is only read.
+    Turns { path: PathBuf },
     /// A name that no file of a session has; the text says why.
     InvalidName { name: String, reason: &'static str },
     /// The file has damage, and was to be opened only without; this is the first.

@@ -66,6 +66,10 @@ pub(crate) fn to_exception(py: Python<'_>, error: Error) -> PyErr {
         Error::ReadOnly { path } => {
             raised(py, &READ_ONLY, "ReadOnlyError", ("the session was opened for reading", path))
         }
+        Error::Turns { path } => {
+            let reason = "its log is one of turns, as Replio 0.33 and later write it: read and exported, never written";
+            raised(py, &READ_ONLY, "ReadOnlyError", (reason, path))
+        }
         Error::TooLong { length } => {
             PyValueError::new_err(format!("it is {length} bytes long: nothing that long is read"))
         }

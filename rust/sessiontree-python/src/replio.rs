@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use sessiontree_core::replio::{self, ContextOptions, List, Transforms, names};
+use sessiontree_core::replio::{self, ContextOptions, List, Target, Transforms, names};
 use sessiontree_core::{Error, SessionEntry};
 
 use crate::call::{call, call_long, to_exception};
@@ -24,12 +24,17 @@ impl ReplioDocument {
         py.detach(|| work(&mut self.session.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
+    /// Makes a change, and writes the session if there is a target: both, or nothing.
     fn change<T: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut replio::Session) -> Result<T, Error> + Send,
+        target: Option<To>,
+        change: impl FnOnce(&mut replio::Session) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
-        self.with(py, work).map_err(|error| to_exception(py, error))
+        let target = target.map(To::into_target);
+        call_long(py, |tick| {
+            self.session.lock().unwrap_or_else(PoisonError::into_inner).change(target.as_ref(), tick, change)
+        })
     }
 
     fn json<'py>(&self, py: Python<'py>, work: impl FnOnce(&replio::Session) -> Vec<u8> + Send) -> Bound<'py, PyBytes> {
@@ -113,10 +118,10 @@ impl ReplioDocument {
         PyList::new(py, damage.iter().map(|damage| rows::damage(py, damage)).collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// The entries of `messages`, `errors` or `permissions` that are objects, as a JSON list.
-    fn entries<'py>(&self, py: Python<'py>, list: &str) -> PyResult<Bound<'py, PyBytes>> {
+    /// The entries of `messages`, `errors` or `permissions` that are objects, from that one on, as a JSON list.
+    fn entries<'py>(&self, py: Python<'py>, list: &str, start: usize) -> PyResult<Bound<'py, PyBytes>> {
         let list = list_named(list)?;
-        Ok(self.json(py, |session| session.entries(list)))
+        Ok(self.json(py, |session| session.entries(list, start)))
     }
 
     /// The messages as entries such as Elyra's, in the words that all formats share.
@@ -129,15 +134,11 @@ impl ReplioDocument {
         entries(py, &self.with(py, |session| session.shared_errors()))
     }
 
-    /// Add an entry, a JSON object.
-    fn append(&self, py: Python<'_>, list: &str, json: &[u8], now: &str) -> PyResult<()> {
+    /// Add an entry, a JSON object; with a target, on the disk as well, or not at all. So do all that take one.
+    #[pyo3(signature = (list, json, now, target))]
+    fn append(&self, py: Python<'_>, list: &str, json: &[u8], now: &str, target: Option<To>) -> PyResult<()> {
         let list = list_named(list)?;
-        self.change(py, |session| session.append(list, json, now))
-    }
-
-    /// Take back what was added or changed last.
-    fn undo(&self, py: Python<'_>) {
-        self.with(py, replio::Session::undo);
+        self.change(py, target, |session| session.append(list, json, now))
     }
 
     /// Forget the file; the next save makes a new one.
@@ -149,40 +150,39 @@ impl ReplioDocument {
         self.with(py, |session| session.set_name(name));
     }
 
-    fn set_parent_id(&self, py: Python<'_>, name: &str) {
-        self.with(py, |session| session.set_parent_id(name));
+    /// Name the session that it was begun from.
+    #[pyo3(signature = (name, target))]
+    fn set_parent_id(&self, py: Python<'_>, name: &str, target: Option<To>) -> PyResult<()> {
+        self.change(py, target, |session| {
+            session.set_parent_id(name);
+            Ok(())
+        })
     }
 
-    /// Add the name of a session that was begun from it; False if it is there already.
-    fn add_sub_session(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
-        self.change(py, |session| session.add_sub_session(name))
+    /// Add the name of a session that was begun from it, once.
+    #[pyo3(signature = (name, target))]
+    fn add_sub_session(&self, py: Python<'_>, name: &str, target: Option<To>) -> PyResult<()> {
+        self.change(py, target, |session| session.add_sub_session(name))
     }
 
-    /// Give a session that was begun from it its new name; False if it is not there.
-    fn rename_sub_session(&self, py: Python<'_>, old: &str, new: &str) -> PyResult<bool> {
-        self.change(py, |session| session.rename_sub_session(old, new))
+    /// Give a session that was begun from it its new name.
+    #[pyo3(signature = (old, new, target))]
+    fn rename_sub_session(&self, py: Python<'_>, old: &str, new: &str, target: Option<To>) -> PyResult<()> {
+        self.change(py, target, |session| session.rename_sub_session(old, new))
     }
 
     /// Write it: to a new file if it has none, else in the place of its own.
-    #[expect(clippy::needless_pass_by_value, reason = "what comes from Python is owned")]
-    fn save(&self, py: Python<'_>, path: PathBuf, noise_tools: Vec<String>, max_chars: Option<usize>) -> PyResult<()> {
-        let transforms = transforms(noise_tools, max_chars);
-        call_long(py, |tick| self.session.lock().unwrap_or_else(PoisonError::into_inner).save(&path, &transforms, tick))
+    fn save(&self, py: Python<'_>, target: To) -> PyResult<()> {
+        let target = target.into_target();
+        call_long(py, |tick| self.session.lock().unwrap_or_else(PoisonError::into_inner).save(&target, tick))
     }
 
     /// Give its file another name, which nothing may have yet.
     #[expect(clippy::needless_pass_by_value, reason = "what comes from Python is owned")]
-    fn move_file(
-        &self,
-        py: Python<'_>,
-        source: PathBuf,
-        target: PathBuf,
-        noise_tools: Vec<String>,
-        max_chars: Option<usize>,
-    ) -> PyResult<()> {
-        let transforms = transforms(noise_tools, max_chars);
+    fn move_file(&self, py: Python<'_>, source: PathBuf, target: To) -> PyResult<()> {
+        let target = target.into_target();
         call_long(py, |tick| {
-            self.session.lock().unwrap_or_else(PoisonError::into_inner).move_file(&source, &target, &transforms, tick)
+            self.session.lock().unwrap_or_else(PoisonError::into_inner).move_file(&source, &target, tick)
         })
     }
 
@@ -210,8 +210,17 @@ impl ReplioDocument {
     }
 
     /// Put a compaction record into the log, made of `command` if the last message is none; gives its number.
-    fn compact(&self, py: Python<'_>, summary: &str, count: usize, command: &[u8], now: &str) -> PyResult<usize> {
-        self.change(py, |session| session.compact(summary, count, command, now))
+    #[pyo3(signature = (summary, count, command, now, target))]
+    fn compact(
+        &self,
+        py: Python<'_>,
+        summary: &str,
+        count: usize,
+        command: &[u8],
+        now: &str,
+        target: Option<To>,
+    ) -> PyResult<usize> {
+        self.change(py, target, |session| session.compact(summary, count, command, now))
     }
 
     /// What a preview shows of it.
@@ -240,8 +249,15 @@ fn list_named(name: &str) -> PyResult<List> {
     }
 }
 
-fn transforms(noise_tools: Vec<String>, max_chars: Option<usize>) -> Transforms {
-    Transforms { noise_tools: noise_tools.into_iter().collect(), max_chars }
+/// Where a session is written: the file, the tools whose results are left out, how many characters of others are written.
+#[derive(FromPyObject)]
+struct To(PathBuf, Vec<String>, Option<usize>);
+
+impl To {
+    fn into_target(self) -> Target {
+        let Self(path, noise_tools, max_chars) = self;
+        Target { path, transforms: Transforms { noise_tools: noise_tools.into_iter().collect(), max_chars } }
+    }
 }
 
 /// The folder of Replio's sessions that is meant by a folder: a project's, that in a `.replio`, or itself.

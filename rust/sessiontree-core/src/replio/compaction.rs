@@ -34,7 +34,7 @@ impl Session {
         let (summary, count) = (quoted(summary), count.to_string());
         let record =
             changed(command, &[("result", Change::Set(&summary)), ("compact_from", Change::Set(count.as_bytes()))]);
-        self.change(List::Messages, place, &record, now)?;
+        self.put(List::Messages, place, &record, now)?;
         Ok(place.unwrap_or(self.lists.messages.len() - 1))
     }
 
@@ -78,11 +78,11 @@ mod tests {
             (r#"{"role":"user","content":"/compact"}"#, 3),
         ] {
             let mut session = session(&[user, user, last]);
-            let before = session.entries(List::Messages);
+            let (before, state) = (session.entries(List::Messages, 0), session.state());
             assert_eq!(session.compact("sum", 1, NEW, "now").unwrap(), place, "{last}");
             assert!(session.has_summary());
-            session.undo();
-            assert_eq!(session.entries(List::Messages), before);
+            session.restore(state);
+            assert_eq!(session.entries(List::Messages, 0), before);
         }
     }
 

@@ -197,7 +197,7 @@ pub(super) fn read(document: Text<'_>, nesting: &mut Nesting, taker: &mut dyn Ta
     }
     // A name alone tells nothing: other programs keep documents that have one.
     if !Key::ALL.into_iter().any(|key| key != Key::Name && outline.place(key).is_some()) {
-        return Err(corrupt(start, "it has none of the keys of a session"));
+        return Err(corrupt(start, "it has no log, no time and no link, as sessions have"));
     }
     outline.has_surrogates = scanner.has_surrogates();
     outline.has_long_numbers = scanner.has_long_numbers();
@@ -282,7 +282,7 @@ mod tests {
         for (text, reason, line) in [
             (&b""[..], "the file is empty, at byte 0", 1),
             (b"[]", "expected an object, at byte 0", 1),
-            (b"{\"name\": \"pkg\"}", "it has none of the keys of a session, at byte 0", 1),
+            (b"{\"name\": \"pkg\"}", "it has no log, no time and no link, as sessions have, at byte 0", 1),
             (b"{\n\"a\": NaN}", "expected a value, at byte 7", 2),
             (b"{}\n{}", "something follows the document, at byte 3", 2),
             (b"{\"messages\":{}}", "`messages` is no list, at byte 12", 1),

@@ -35,6 +35,7 @@ pub(crate) use names::of_file as name_of;
 pub(crate) use places::is_session_name;
 pub use places::sessions_folder;
 pub use preview::{Preview, preview};
+pub use save::Target;
 pub use session::{List, Session};
 pub(crate) use survey::survey;
 pub use transforms::Transforms;

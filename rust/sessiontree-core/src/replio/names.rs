@@ -73,7 +73,7 @@ pub fn of_job(stamp: &str, job: &str) -> String {
     let is_kept = |character: &char| is_alphanumeric(*character) || matches!(character, '-' | '_' | ' ');
     let kept: String = job.chars().filter(is_kept).collect();
     let kept = kept.trim_matches(' ').replace(' ', "_");
-    format!("job_{stamp}_{}", if kept.is_empty() { "job" } else { &kept })
+    fitting(format!("job_{stamp}_{}", if kept.is_empty() { "job" } else { &kept }))
 }
 
 /// The name of a session that another one, `parent`, began.
@@ -83,7 +83,14 @@ pub fn of_child(stamp: &str, parent: &str) -> String {
     let kept: String = parent.chars().filter(|&character| is_alphanumeric(character) || is_edge(character)).collect();
     let kept = kept.trim_matches(is_edge);
     let start = kept.char_indices().rev().nth(PARENT_LENGTH - 1).map_or(0, |(at, _)| at);
-    format!("sub_{stamp}_{}", if kept.is_empty() { "parent" } else { &kept[start..] })
+    fitting(format!("sub_{stamp}_{}", if kept.is_empty() { "parent" } else { &kept[start..] }))
+}
+
+/// A name that was made up, cut where it is too long for that of a file; there is room for a number behind it.
+fn fitting(mut name: String) -> String {
+    const ROOM: usize = 12;
+    name.truncate(name.floor_char_boundary(LONGEST_FILE_NAME - SUFFIX.len() - ROOM));
+    name
 }
 
 /// Whether it is a letter or a number, of any script. (`char::is_alphanumeric` takes some marks and circled letters, too.)
@@ -110,6 +117,7 @@ mod tests {
         assert_eq!(of_job("1", " Nightly/Report é\u{301}Ⓐ "), "job_1_NightlyReport_é");
         assert_eq!(of_job("1", "/"), "job_1_job");
         assert_eq!(of_child("1", "-a b.c-"), "sub_1_ab.c");
+        assert_eq!(of_job("1", &"é".repeat(200)), format!("job_1_{}", "é".repeat(116)));
         assert_eq!(of_child("1", ".."), "sub_1_parent");
         assert_eq!(of_child("1", &format!("x_{}", "é".repeat(63))), format!("sub_1__{}", "é".repeat(63)));
     }

@@ -12,23 +12,52 @@ use crate::info::Stamp;
 use crate::lines::MAX_LINE;
 use crate::write::{self, Draft, Locked};
 
+/// Where a session is written, and how.
+#[derive(Clone, Debug)]
+pub struct Target {
+    pub path: PathBuf,
+    pub transforms: Transforms,
+}
+
 impl Session {
+    /// Makes a change, and writes the session if there is a target; where either fails, the session is as it was.
+    ///
+    /// # Errors
+    ///
+    /// As `change`, and as [`Self::save`].
+    pub fn change<T>(
+        &mut self,
+        target: Option<&Target>,
+        tick: Tick<'_>,
+        change: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let before = self.state();
+        let changed = change(self).and_then(|changed| match target {
+            Some(target) => self.save(target, tick).map(|()| changed),
+            None => Ok(changed),
+        });
+        if changed.is_err() {
+            self.restore(before);
+        }
+        changed
+    }
+
     /// Writes the session: to a new file the first time, then in the place of the one that it was read from or written to.
     ///
     /// # Errors
     ///
     /// [`Error::NameTaken`] where a new file would have the name of another one, [`Error::Conflict`] where its own was changed
-    /// or taken away meanwhile, [`Error::ReadOnly`] where the log is one of turns, [`Error::TooLong`] where nobody would read
+    /// or taken away meanwhile, [`Error::Turns`] where the log is one of turns, [`Error::TooLong`] where nobody would read
     /// it, [`Error::Io`] where the system refuses, [`Error::Stopped`] when `tick` breaks off the waiting for another writer.
-    pub fn save(&mut self, path: &Path, transforms: &Transforms, tick: Tick<'_>) -> Result<()> {
+    pub fn save(&mut self, Target { path, transforms }: &Target, tick: Tick<'_>) -> Result<()> {
         let bytes = self.bytes(path, transforms)?;
         let file = match self.stamp {
             None => written(Draft::of_new(path)?, path, &bytes)?.create(path, true)?,
             Some(stamp) => {
                 let locked = lock(path, &stamp, tick)?;
-                let target = target(path).map_err(Error::io(path))?;
-                let draft = written(Draft::of_replacement(&target)?, path, &bytes)?;
-                draft.replace(&target, || check(&locked, path, &stamp))?
+                let place = behind_link(path).map_err(Error::io(path))?;
+                let draft = written(Draft::of_replacement(&place)?, path, &bytes)?;
+                draft.replace(&place, || check(&locked, path, &stamp))?
             }
         };
         self.stamp = Some(Stamp::of(&file.metadata().map_err(Error::io(path))?));
@@ -40,12 +69,12 @@ impl Session {
     /// # Errors
     ///
     /// As [`Self::save`].
-    pub fn move_file(&mut self, from: &Path, to: &Path, transforms: &Transforms, tick: Tick<'_>) -> Result<()> {
-        let name = std::mem::replace(&mut self.name, names::of_file(to));
-        self.write_moved(from, to, transforms, tick).inspect_err(|_| self.name = name)
+    pub fn move_file(&mut self, from: &Path, to: &Target, tick: Tick<'_>) -> Result<()> {
+        let name = std::mem::replace(&mut self.name, names::of_file(&to.path));
+        self.write_moved(from, to, tick).inspect_err(|_| self.name = name)
     }
 
-    fn write_moved(&mut self, from: &Path, to: &Path, transforms: &Transforms, tick: Tick<'_>) -> Result<()> {
+    fn write_moved(&mut self, from: &Path, Target { path: to, transforms }: &Target, tick: Tick<'_>) -> Result<()> {
         let bytes = self.bytes(from, transforms)?;
         let Some(stamp) = self.stamp else { return Ok(()) };
         let locked = lock(from, &stamp, tick)?;
@@ -61,7 +90,7 @@ impl Session {
 
     fn bytes(&self, path: &Path, transforms: &Transforms) -> Result<Vec<u8>> {
         if self.has_turns {
-            return Err(Error::ReadOnly { path: path.to_owned() });
+            return Err(Error::Turns { path: path.to_owned() });
         }
         let bytes = self.rendered(transforms);
         if bytes.len() > MAX_LINE { Err(Error::TooLong { length: bytes.len() }) } else { Ok(bytes) }
@@ -69,7 +98,7 @@ impl Session {
 }
 
 /// The file itself, where the path is a link to it: the link stays one.
-fn target(path: &Path) -> io::Result<PathBuf> {
+fn behind_link(path: &Path) -> io::Result<PathBuf> {
     if fs::symlink_metadata(path)?.is_symlink() { fs::canonicalize(path) } else { Ok(path.to_owned()) }
 }
 

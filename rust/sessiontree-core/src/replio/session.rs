@@ -40,7 +40,7 @@ pub(super) struct Scalar {
 }
 
 /// The lists of a document.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Lists {
     pub(super) messages: Vec<Element>,
     pub(super) errors: Vec<Element>,
@@ -65,19 +65,16 @@ pub struct Session {
     /// What tells that the file is as it was read or written; None before it is.
     pub(super) stamp: Option<Stamp>,
     damage: Vec<Damage>,
-    /// How to take the last change back.
-    undo: Option<Undo>,
     has_surrogates: bool,
     has_long_numbers: bool,
 }
 
-#[derive(Debug)]
-struct Undo {
-    list: List,
-    /// The element that was replaced; None if one was added.
-    replaced: Option<(usize, Element)>,
+/// What changes of a session when something is added.
+pub(super) struct State {
     length: usize,
+    lists: Lists,
     updated_at: Scalar,
+    parent_id: Scalar,
 }
 
 /// What a document is made of.
@@ -114,7 +111,6 @@ impl Session {
             has_turns: false,
             stamp: None,
             damage: Vec::new(),
-            undo: None,
             has_surrogates: false,
             has_long_numbers: false,
         }
@@ -248,10 +244,10 @@ impl Session {
         self.has_long_numbers
     }
 
-    /// The entries of a list that are objects, as a JSON list.
+    /// The entries of a list that are objects, from the one of that number on, as a JSON list.
     #[must_use]
-    pub fn entries(&self, list: List) -> Vec<u8> {
-        self.decodable(joined(self.sound(self.list(list))))
+    pub fn entries(&self, list: List, from: usize) -> Vec<u8> {
+        self.decodable(joined(self.sound(self.list(list)).skip(from)))
     }
 
     /// JSON as strict decoders take it.
@@ -306,41 +302,35 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`Error::ReadOnly`] where the log is one of turns, [`Error::TooLong`] where the session would be.
+    /// [`Error::Turns`] where the log is one of turns, [`Error::TooLong`] where the session would be.
     pub fn append(&mut self, list: List, json: &[u8], now: &str) -> Result<()> {
-        self.change(list, None, json, now)
+        self.put(list, None, json, now)
     }
 
     /// Adds an entry, or puts it in the place of the one of that number.
-    pub(super) fn change(&mut self, list: List, place: Option<usize>, json: &[u8], now: &str) -> Result<()> {
+    pub(super) fn put(&mut self, list: List, place: Option<usize>, json: &[u8], now: &str) -> Result<()> {
         if self.has_turns {
-            return Err(Error::ReadOnly { path: self.name.clone().into() });
+            return Err(Error::Turns { path: self.name.clone().into() });
         }
-        let length = self.text.len();
         let element = self.add_text(&laid_out(json, ITEM_LEVEL))?;
-        let updated_at = Scalar { text: now.to_owned(), is_changed: true };
-        let updated_at = std::mem::replace(&mut self.updated_at, updated_at);
+        self.updated_at = Scalar { text: now.to_owned(), is_changed: true };
         let elements = self.list_mut(list);
-        let replaced = if let Some(place) = place {
-            Some((place, std::mem::replace(&mut elements[place], element)))
-        } else {
-            elements.push(element);
-            None
-        };
-        self.undo = Some(Undo { list, replaced, length, updated_at });
+        match place {
+            Some(place) => elements[place] = element,
+            None => elements.push(element),
+        }
         Ok(())
     }
 
-    /// Takes the last change of the log back, which could not be written.
-    pub fn undo(&mut self) {
-        let Some(Undo { list, replaced, length, updated_at }) = self.undo.take() else { return };
-        self.updated_at = updated_at;
-        self.text.truncate(length);
-        let elements = self.list_mut(list);
-        match replaced {
-            Some((place, element)) => elements[place] = element,
-            None => _ = elements.pop(),
-        }
+    /// What there is to go back to.
+    pub(super) fn state(&self) -> State {
+        let (lists, updated_at, parent_id) = (self.lists.clone(), self.updated_at.clone(), self.parent_id.clone());
+        State { length: self.text.len(), lists, updated_at, parent_id }
+    }
+
+    pub(super) fn restore(&mut self, state: State) {
+        self.text.truncate(state.length);
+        (self.lists, self.updated_at, self.parent_id) = (state.lists, state.updated_at, state.parent_id);
     }
 
     fn add_text(&mut self, json: &[u8]) -> Result<Element> {
@@ -367,27 +357,25 @@ impl Session {
         name.clone_into(&mut self.name);
     }
 
-    /// Adds the name of a session that was begun from it; false if it is there already.
+    /// Adds the name of a session that was begun from it, once.
     ///
     /// # Errors
     ///
     /// [`Error::TooLong`] where the session would be.
-    pub fn add_sub_session(&mut self, name: &str) -> Result<bool> {
-        if self.sub_sessions().iter().any(|there| there == name) {
-            return Ok(false);
+    pub fn add_sub_session(&mut self, name: &str) -> Result<()> {
+        if !self.sub_sessions().iter().any(|there| there == name) {
+            let element = self.add_text(&quoted(name))?;
+            self.lists.sub_sessions.push(element);
         }
-        let element = self.add_text(&quoted(name))?;
-        self.lists.sub_sessions.push(element);
-        self.undo = None;
-        Ok(true)
+        Ok(())
     }
 
-    /// Gives a session that was begun from it its new name; false if it is not there.
+    /// Gives a session that was begun from it its new name.
     ///
     /// # Errors
     ///
     /// [`Error::TooLong`] where the session would be.
-    pub fn rename_sub_session(&mut self, old: &str, new: &str) -> Result<bool> {
+    pub fn rename_sub_session(&mut self, old: &str, new: &str) -> Result<()> {
         let is_it = |element: &Element| {
             let raw = &self.text[element.range.clone()];
             is_string(raw) && text(raw) == old
@@ -397,8 +385,7 @@ impl Session {
         for &place in &places {
             self.lists.sub_sessions[place] = self.add_text(&quoted(new))?;
         }
-        self.undo = None;
-        Ok(!places.is_empty())
+        Ok(())
     }
 }
 
