@@ -43,6 +43,7 @@ __all__ = [
     "replio_name",
     "replio_preview",
     "replio_sessions_folder",
+    "replio_shared",
     "restore",
     "restore_entry",
     "scan",
@@ -602,6 +603,9 @@ def replio_sessions_folder(folder: Path) -> Path | None:
 
 def replio_folded(messages: list[bytes]) -> bytes:
     """Messages, each a JSON object, as they are given to whoever is to sum them up, as a JSON list."""
+
+def replio_shared(messages: list[bytes]) -> bytes:
+    """Messages, each a JSON object, as messages in the words that all formats share, as a JSON list."""
 
 def replio_file_name(name: str) -> str:
     """The file name of a session."""

@@ -34,7 +34,8 @@ mod _native {
     use crate::info::{SessionInfo, restore};
     #[pymodule_export]
     use crate::replio::{
-        ReplioDocument, replio_file_name, replio_folded, replio_name, replio_preview, replio_sessions_folder, slug,
+        ReplioDocument, replio_file_name, replio_folded, replio_name, replio_preview, replio_sessions_folder,
+        replio_shared, slug,
     };
     #[pymodule_export]
     use crate::scan::scan;

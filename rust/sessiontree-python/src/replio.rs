@@ -240,6 +240,10 @@ fn entries<'py>(py: Python<'py>, json: &[Vec<u8>]) -> PyResult<Vec<Bound<'py, Py
     entries.map(|entry| to_python(py, entry)).collect()
 }
 
+fn not_objects() -> PyErr {
+    PyValueError::new_err("messages: expected objects")
+}
+
 fn list_named(name: &str) -> PyResult<List> {
     match name {
         "messages" => Ok(List::Messages),
@@ -294,8 +298,17 @@ fn preview_row(py: Python<'_>, preview: replio::Preview) -> PyResult<Bound<'_, P
 #[expect(clippy::needless_pass_by_value, reason = "what comes from Python is owned")]
 pub(crate) fn replio_folded(py: Python<'_>, messages: Vec<Vec<u8>>) -> PyResult<Bound<'_, PyBytes>> {
     let folded = py.detach(|| replio::folded(messages.iter().map(Vec::as_slice)));
-    let folded = folded.ok_or_else(|| PyValueError::new_err("messages: expected objects"))?;
+    let folded = folded.ok_or_else(not_objects)?;
     Ok(PyBytes::new(py, &folded))
+}
+
+/// Messages, each a JSON object, as messages in the words that all formats share, as a JSON list.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what comes from Python is owned")]
+pub(crate) fn replio_shared(py: Python<'_>, messages: Vec<Vec<u8>>) -> PyResult<Bound<'_, PyBytes>> {
+    let shared = py.detach(|| replio::shared(messages.iter().map(Vec::as_slice)));
+    let shared = shared.ok_or_else(not_objects)?;
+    Ok(PyBytes::new(py, &shared))
 }
 
 /// The file name of a session.

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..._scan import scan_sources
-from ...errors import AmbiguousSessionError, FormatError, InvalidNameError, SessionNotFoundError
+from ... import _native
+from ...elyra.paths import absolute
+from ...errors import AmbiguousSessionError, InvalidNameError, SessionNotFoundError
 from ...replio import ReplioStore
 
 if TYPE_CHECKING:
     import argparse
 
-    from ..._native import SessionInfo
-
-_HOME, _SESSIONS, _SUFFIX = ".replio", "sessions", ".json"
+_SUFFIX = ".json"
 
 
 def open_store(arguments: argparse.Namespace) -> ReplioStore:
@@ -27,9 +25,8 @@ def open_store(arguments: argparse.Namespace) -> ReplioStore:
         FileNotFoundError: There is no such project.
         NotADirectoryError: It is no folder.
     """
-    folder = Path(os.path.abspath(arguments.cwd))  # noqa: PTH100  links are left as they are
-    if (folder.parent.name, folder.name) != (_HOME, _SESSIONS):
-        folder = folder / _HOME / _SESSIONS
+    folder = absolute(arguments.cwd)
+    folder = _native.replio_sessions_folder(folder) or folder / ".replio/sessions"
     return ReplioStore(folder, make_folder=False)
 
 
@@ -66,23 +63,6 @@ def find(store: ReplioStore, name: str) -> str:
 def not_found(name: str) -> SessionNotFoundError:
     """The error, in Replio's words."""
     return SessionNotFoundError(f"Session not found: {name}")
-
-
-def info_of(store: ReplioStore, name: str) -> SessionInfo:
-    """The row of a session in a listing.
-
-    Raises:
-        SessionNotFoundError: Its file has gone.
-        FormatError: It is no session any more.
-    """
-    path = store.path_of(name)
-    try:
-        found = scan_sources([("any", path)], threads=1)
-    except FileNotFoundError:
-        raise not_found(name) from None
-    if not found:
-        raise FormatError(found.damage[0].reason, path)
-    return found[0]
 
 
 def _of_file(store: ReplioStore, text: str) -> str | None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from ... import _json, _native
+from ..._listing import session_at
 from .. import _transcript
 from .._arguments import add_json_arguments, add_pager_argument
 from .._find import read_code
 from .._output import count, print_document, print_jsonl
 from .._pager import print_lines
 from ._arguments import add_name_argument
-from ._find import find, info_of, open_store
-from ._speech import as_spoken
+from ._find import find, open_store
 
 if TYPE_CHECKING:
     import argparse
@@ -42,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     messages = store.read(name).provider_messages(
         drop_unanswered=arguments.drop_unanswered, strip=arguments.strip, keep_system=arguments.keep_system
     )
-    info = info_of(store, name)
+    info = session_at(store.path_of(name))
     if arguments.jsonl:
         print_jsonl(messages)
     elif arguments.json:
@@ -62,7 +63,8 @@ def _lines(info: SessionInfo, messages: Sequence[Mapping[str, Any]], *, full: bo
         f"{_short(characters)} character{'s' * (characters != 1)}",
         f"about {count(_tokens(characters), 'token')}",
     )
-    yield from _transcript.message_lines(map(as_spoken, messages), full=full)
+    shared = _json.loads(_native.replio_shared([_json.encode(message) for message in messages]))
+    yield from _transcript.message_lines(shared, full=full)
 
 
 def _characters(messages: Iterable[Mapping[str, Any]]) -> int:

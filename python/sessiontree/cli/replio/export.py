@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from ..._listing import session_at
 from .._arguments import add_facts_arguments
 from .._find import read_code
 from .._output import print_facts, wants_json
 from .._text import visible
 from ._arguments import add_name_argument
-from ._find import find, info_of, open_store
+from ._find import find, open_store
 
 if TYPE_CHECKING:
     import argparse
@@ -38,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         path = str(store.export(name, out))
         print_facts(arguments, {"name": name, "path": path}, f"Exported session: {name} -> {path}")
-    return read_code(info_of(store, name))
+    return read_code(session_at(store.path_of(name)))
 
 
 def _print_markdown(text: str) -> None:

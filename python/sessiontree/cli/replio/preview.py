@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..._listing import session_at
 from .._arguments import add_facts_arguments
 from .._find import read_code
 from .._output import print_facts, wants_json
 from .._text import visible
 from ._arguments import add_name_argument
-from ._find import find, info_of, open_store
+from ._find import find, open_store
 
 if TYPE_CHECKING:
     import argparse
@@ -34,4 +35,4 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         for line in preview.lines():
             print(visible(line))
-    return read_code(info_of(store, preview.name))
+    return read_code(session_at(store.path_of(preview.name)))

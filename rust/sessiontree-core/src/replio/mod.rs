@@ -39,6 +39,7 @@ pub use save::Target;
 pub use session::{List, Session};
 pub(crate) use survey::survey;
 pub use transforms::Transforms;
+pub use translation::shared;
 pub(crate) use visit::visit;
 
 /// A time as Replio and its users write it, in Unix milliseconds: a blank may stand for the `T`, and without a zone it is UTC.

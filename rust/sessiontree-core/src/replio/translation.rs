@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use super::message::{Call, EMPTY, Message, Role};
-use super::session::{List, Session};
+use super::session::{List, Session, joined};
 use super::time;
 use crate::json::{Nesting, Scanner, Span, is_string, text};
 use crate::marks::{Marked, Text};
@@ -41,6 +41,20 @@ impl Session {
     pub fn shared_errors(&self) -> Vec<Vec<u8>> {
         self.sound(self.list(List::Errors)).map(error_entry).collect()
     }
+}
+
+/// Messages, each a JSON object, as messages in the words that all formats share, as a JSON list; None if one of them is
+/// none.
+#[must_use]
+pub fn shared<'a>(messages: impl Iterator<Item = &'a [u8]>) -> Option<Vec<u8>> {
+    let (mut shared, mut translator) = (Vec::new(), Translator::default());
+    for json in messages {
+        if json.first() != Some(&b'{') {
+            return None;
+        }
+        shared.push(translator.message(Marked::new(json).text()).to_owned());
+    }
+    Some(joined(shared.iter().map(Vec::as_slice)))
 }
 
 /// An error, a checked object, as the JSON of an entry.
@@ -261,6 +275,15 @@ mod tests {
         ] {
             assert_eq!(entry(message), translated, "{message}");
         }
+    }
+
+    #[test]
+    fn messages_are_translated_without_a_log() {
+        let messages = [&br#"{"role":"tool","content":"4 m"}"#[..], br#"{"role":"user","content":"hi"}"#];
+        let list = r#"[{"role":"toolResult","content":"4 m"},{"role":"user","content":"hi"}]"#;
+        assert_eq!(shared(messages.into_iter()).as_deref(), Some(list.as_bytes()));
+        assert_eq!(shared([].into_iter()).as_deref(), Some(&b"[]"[..]));
+        assert_eq!(shared([&b"5"[..]].into_iter()), None);
     }
 
     #[test]
