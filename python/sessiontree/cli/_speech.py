@@ -254,8 +254,8 @@ def _call(block: Mapping[str, object], *, full: bool) -> Iterator[Part]:
         yield Part(f"{name}  {' '.join(said.split())}".rstrip(), lead, limit=1)
         return
     yield Part(name, lead)
-    named = _mapping(arguments if isinstance(arguments, dict) or arguments is None else {"arguments": arguments})
-    for key, value in named.items():
+    is_odd = arguments not in (None, {}) and not _mapping(arguments)
+    for key, value in ({"arguments": arguments} if is_odd else _mapping(arguments)).items():
         yield Part(value if isinstance(value, str) else _json.dumps(value), f"{key}: ", is_inner=True)
 
 

@@ -32,7 +32,7 @@ from .preview import Preview
 from .session import ReplioSession
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
 
     from .._native import ReplioDocument, SessionInfo
     from .._types import ReplioTarget, StrPath
@@ -436,7 +436,7 @@ class ReplioStore:
         return self._under_free_name(session, lambda target: change(target if is_written else None))
 
     @contextmanager
-    def named_after(self, session: ReplioSession, content: object) -> Iterator[None]:
+    def named_after(self, session: ReplioSession, content: object) -> Generator[None]:
         """Name a session in which nothing was said yet after the first user message; not, if that cannot be added.
 
         Args:
@@ -495,10 +495,11 @@ class ReplioStore:
             return
         errors: builtins.list[Exception] = []
         for name in (child for child, parent in links.parents.items() if parent == old):
-            self._relink(name, lambda document, target: document.set_parent_id(new, target), errors)
+            there = new if name == old else name
+            self._relink(there, lambda document, target: document.set_parent_id(new, target), errors)
         for name in (parent for parent, named in links.sub_sessions.items() if old in named):
-            name = new if name == old else name
-            self._relink(name, lambda document, target: document.rename_sub_session(old, new, target), errors)
+            there = new if name == old else name
+            self._relink(there, lambda document, target: document.rename_sub_session(old, new, target), errors)
         if errors:
             raise errors[0]
 

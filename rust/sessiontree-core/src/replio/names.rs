@@ -89,7 +89,10 @@ pub fn of_child(stamp: &str, parent: &str) -> String {
 /// A name that was made up, cut where it is too long for that of a file; there is room for a number behind it.
 fn fitting(mut name: String) -> String {
     const ROOM: usize = 12;
-    name.truncate(name.floor_char_boundary(LONGEST_FILE_NAME - SUFFIX.len() - ROOM));
+    let longest = LONGEST_FILE_NAME - SUFFIX.len() - ROOM;
+    let end =
+        name.char_indices().map(|(at, character)| at + character.len_utf8()).take_while(|&end| end <= longest).last();
+    name.truncate(end.unwrap_or_default());
     name
 }
 
