@@ -100,6 +100,17 @@ def test_an_explicit_name_that_is_taken_is_an_error(tmp_path: Path) -> None:
     assert late.messages == ()
 
 
+def test_a_name_that_was_given_later_is_one_that_was_given(tmp_path: Path) -> None:
+    store = store_in(tmp_path)
+    session = store.create()
+    store.rename(session.name, "mine")
+    store_in(tmp_path).create("mine").append("user", "first")
+    with pytest.raises(NameTakenError):
+        session.append("user", "second")
+    assert (session.name, store.list()) == ("mine", ["mine"])
+    assert contents(on_disk(store.read("mine"))["messages"]) == ["first"]
+
+
 def test_a_session_has_one_reason_for_its_name(tmp_path: Path) -> None:
     store = store_in(tmp_path)
     with pytest.raises(ValueError, match="name"):
