@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ Format: TypeAlias = Literal["elyra", "replio"]
 Layout: TypeAlias = Literal["agent", "flat", "replio", "any"]
 """How sessions lie in a folder: as an agent's, all of them directly, as a Replio project's, or as the contents show."""
 
-ReplioTarget: TypeAlias = tuple[Path, list[str], int | None]
+ReplioTarget: TypeAlias = tuple[str, list[str], int | None]
 """Where a Replio session is written: the file, the tools whose results are left out, how many characters of others."""
 
 TableName: TypeAlias = Literal["sessions", "entries", "messages", "tool_calls", "usage_records"]
