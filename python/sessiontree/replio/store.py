@@ -523,7 +523,7 @@ class ReplioStore:
 
     def _target(self, name: str) -> ReplioTarget:
         most = self.session_tool_max_chars
-        # As text: to make one of a path runs Python, where an interrupt may come, which would then look like a wrong type.
+        # As text: to make that of a path runs Python, and an interrupt there would look like a wrong type.
         return os.fspath(self.path_of(name)), builtins.list(self.noise_tools), most if most > 0 else None
 
     def _rename_live(self, session: ReplioSession, new: str) -> None:
