@@ -102,6 +102,7 @@ def test_its_fields_as_plain_json(path: Path) -> None:
     zero = dict.fromkeys(("input", "output", "cache_read", "cache_write", "total_tokens", "cost_total"), 0)
     assert info.to_dict() == {
         "path": str(path),
+        "format": "elyra",
         "id": "s",
         "cwd": "/p",
         "name": None,
