@@ -181,12 +181,13 @@ def test_an_automatic_name_takes_the_links_along(tmp_path: Path) -> None:
     assert on_disk(child)["updated_at"] == TIME
 
 
+@pytest.mark.parametrize("name", [None, "explicit"])
 @pytest.mark.parametrize("way", ["rename", "append"])
-def test_a_child_that_has_no_file_yet_follows_too(tmp_path: Path, way: str) -> None:
+def test_a_child_that_has_no_file_yet_follows_too(tmp_path: Path, way: str, name: str | None) -> None:
     store = store_in(tmp_path)
     parent = store.create()
     parent.append("system", "Be terse.")
-    child = store.create(parent=parent.name)
+    child = store.create(name, parent=parent.name)
     if way == "rename":
         store.rename(parent.name, "plan")
     else:

@@ -489,7 +489,7 @@ class ReplioStore:
         if old in self._parents:
             self._parents.add(new)
             for child in builtins.list(self._live.values()):
-                if child.parent_id == old and child._is_generated and not child._document.has_file:
+                if child.parent_id == old and not child._document.has_file:
                     child._document.set_parent_id(new, None)
         if links is None:
             return
