@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from sessiontree import SessionManager, scan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 NOBODY = 65534
 
@@ -18,6 +24,17 @@ def drop_rights() -> None:
         os.setgroups([])
         os.setgid(NOBODY)
         os.setuid(NOBODY)
+
+
+def only_reading(work: Callable[[Path], object], folder: Path) -> None:
+    """Work in a folder that nobody may write to, as somebody who may not, and print what comes of it."""
+    if os.getuid() == 0:  # a rehearsal: who is nobody may not be able to import what is imported late
+        with TemporaryDirectory() as name:
+            work(Path(shutil.copytree(folder, Path(name, "copy"))))
+    drop_rights()
+    if os.access(folder, os.W_OK):
+        sys.exit("permissions do not apply here")
+    print(json.dumps(work(folder)))
 
 
 def refused_path(folder: Path) -> str | None:

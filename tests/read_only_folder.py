@@ -5,15 +5,12 @@ read_only_folder.py FOLDER    holds `current.jsonl`, `old.jsonl`, `closed.jsonl`
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from as_nobody import drop_rights
+from as_nobody import only_reading
 from elyra_support import CWD, Json, ids, state, user
 from sessiontree import SessionManager
 
@@ -56,16 +53,6 @@ def work(folder: Path) -> Json:
     return result
 
 
-def main(folder: Path) -> None:
-    os.environ.update(PATH="", HOME="/nowhere", XDG_DATA_HOME="/nowhere")  # there is no trash
-    if os.getuid() == 0:  # a rehearsal: who is nobody may not be able to import what is imported late
-        with TemporaryDirectory() as name:
-            work(Path(shutil.copytree(folder, Path(name, "copy"))))
-    drop_rights()
-    if os.access(folder, os.W_OK):
-        sys.exit("permissions do not apply here")
-    print(json.dumps(work(folder)))
-
-
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    os.environ.update(PATH="", HOME="/nowhere", XDG_DATA_HOME="/nowhere")  # there is no trash
+    only_reading(work, Path(sys.argv[1]))

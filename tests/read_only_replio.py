@@ -5,15 +5,11 @@ A test runs this as a process: read_only_replio.py FOLDER    holds `s.json` and 
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from as_nobody import drop_rights
+from as_nobody import only_reading
 from sessiontree.replio import ReplioStore
 
 if TYPE_CHECKING:
@@ -49,15 +45,5 @@ def work(folder: Path) -> Json:
     }
 
 
-def main(folder: Path) -> None:
-    if os.getuid() == 0:  # a rehearsal: who is nobody may not be able to import what is imported late
-        with TemporaryDirectory() as name:
-            work(Path(shutil.copytree(folder, Path(name, "copy"))))
-    drop_rights()
-    if os.access(folder, os.W_OK):
-        sys.exit("permissions do not apply here")
-    print(json.dumps(work(folder)))
-
-
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    only_reading(work, Path(sys.argv[1]))

@@ -295,8 +295,11 @@ class ReplioStore:
         if self._is_taken(new):
             raise NameTakenError("a session of that name exists", self.path_of(new))
         session = self._open(old)
-        self._rename(session, new, self._links())
-        session._is_generated, session._is_given = False, True
+        try:
+            self._rename(session, new, self._links())
+        finally:  # it has its name, too, where only a link could not be changed
+            if session.name == new:
+                session._is_generated, session._is_given = False, True
 
     def delete(self, name: str) -> bool:
         """Remove a session's file; False if there is none.

@@ -257,11 +257,12 @@ impl Fault {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::marks::Marked;
 
-    struct Nobody;
+    /// Passes over all elements.
+    pub(in super::super) struct Nobody;
 
     impl Taker for Nobody {
         fn begin(&mut self, _: Key) {}

@@ -460,20 +460,10 @@ fn arguments(input: Option<&[u8]>) -> Cow<'_, [u8]> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::document::{Taker, read};
+    use super::super::document::read;
+    use super::super::document::tests::Nobody;
     use super::*;
     use crate::marks::Marked;
-
-    /// Passes over all elements.
-    struct Nobody;
-
-    impl Taker for Nobody {
-        fn begin(&mut self, _: Key) {}
-
-        fn element(&mut self, _: Key, scanner: &mut Scanner<'_>) -> Result<(), Faulty> {
-            scanner.value().map(drop)
-        }
-    }
 
     /// The messages that some turns stand for.
     fn messages(turns: &str) -> Vec<String> {
