@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pytest
 
 import reference_session
-from reference import Entry as ReferenceEntry
-from reference import parse_time
+from reference import Entry as ReferenceEntry, parse_time
 from reference_json import decode
 from support import EPOCH, reports
 

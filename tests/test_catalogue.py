@@ -17,14 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import sessiontree
 import strategies
 from changing_store import CHANGES, MOMENT, NAMES, append, assert_same, fill, found, long_session, session
-from cli_support import Home
-from cli_support import session as small_session
+from cli_support import Home, session as small_session
 from sessiontree import SessionManager, scan
 from sessiontree._catalogue import catalogue_path
 from support import DATA, write

@@ -10,8 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import strategies
 from cli_replio_support import CALLS, HOSTILE, SHOWN, Project, call, message, project_in

@@ -8,8 +8,7 @@ from itertools import chain
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import reference_events as reference
 from event_support import HEADER, VECTORS, answer, attempt, chunks, lines, said, stream, user

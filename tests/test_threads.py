@@ -78,7 +78,8 @@ def test_another_thread_counts_on_meanwhile(long_file: Path, name: str) -> None:
         "contexts": lambda: sum(1 for _ in contexts(long_file.parent, threads=1)),
     }
     alone = _rate(lambda: time.sleep(0.1))
-    assert _rate(work[name]) > alone / 5, "with the lock held it would be next to nothing"
+    rates = (_rate(work[name]) for _ in range(5))  # others want the processors, too, now and then
+    assert any(rate > alone / 5 for rate in rates), "with the lock held it would be next to nothing"
 
 
 def _workers() -> Counter[str]:

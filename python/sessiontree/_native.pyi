@@ -1,7 +1,6 @@
 """The Rust core, as Python sees it."""
 
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Mapping, Sequence, Set as AbstractSet
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Self, final

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from .. import _native
 from .._listing import list_sessions, session_at
-from . import checks, paths
-from . import find as finding
+from . import checks, find as finding, paths
 from .open_session import OpenSession
 
 if TYPE_CHECKING:
