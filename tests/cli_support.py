@@ -211,6 +211,7 @@ class Home:
         lines: int = 24,
         elsewhere: str | None = None,
         interrupt_at: str | None = None,
+        interrupt: signal.Signals = signal.SIGINT,
         typed: str = "",
         command: Sequence[str] = COMMAND,
     ) -> Shown:
@@ -222,6 +223,7 @@ class Home:
             lines: Lines on the screen.
             elsewhere: `stdout` or `stderr`, if one is redirected into a file.
             interrupt_at: Interrupt the command when this has been sent to the terminal.
+            interrupt: The signal that does it.
             typed: What the user has typed; the terminal shows it, too.
             command: What to run.
         """
@@ -242,7 +244,7 @@ class Home:
             for chunk in iter(lambda: _read(ours), b""):
                 raw += chunk
                 if interrupt_at and interrupt_at.encode() in raw:
-                    process.send_signal(signal.SIGINT)
+                    process.send_signal(interrupt)
                     interrupt_at = None
             os.close(ours)
             code = process.wait(timeout=60)

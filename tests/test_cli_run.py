@@ -487,6 +487,20 @@ def test_an_interrupt_at_the_terminal(home: Home) -> None:
     assert "sessiontree: aborted: interrupted" in shown.raw
 
 
+@pytest.mark.parametrize("interrupt", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_while_another_program_is_read(home: Home, tmp_path: Path, interrupt: signal.Signals) -> None:
+    pytest.importorskip("pty", reason="no pseudo-terminals here")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    script = TALK % json.dumps(RUN) + LIVE.replace("say(*RUN[5:])", "time.sleep(60)")
+    with subprocess.Popen(["/bin/sh", "-c", 'exec "$0" -c "$1" > "$2"', sys.executable, script, pipe]) as talker:
+        shown = home.on_terminal("run", pipe, interrupt_at="upon", interrupt=interrupt)
+        talker.kill()
+    assert shown.code == 128 + interrupt
+    assert shown.raw.count("\x1b[?25h") == shown.raw.count("\x1b[?25l") == 1, "the cursor is shown again"
+    assert [line for line in shown.screen() if line] == []
+
+
 def test_without_a_view(home: Home) -> None:
     pytest.importorskip("pty", reason="no pseudo-terminals here")
     shown = home.given(TERM="dumb").on_terminal("run", *agent(LIVE))

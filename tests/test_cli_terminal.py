@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -208,13 +209,15 @@ def test_the_bar_fits_a_narrow_terminal(home: Home) -> None:
     assert max(map(cells, drawn)) <= 20
 
 
+@pytest.mark.parametrize("interrupt", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("interrupt_at", ["waiting", "Reading"])
-def test_ctrl_c_clears_the_bar_and_ends_at_once(home: Home, interrupt_at: str) -> None:
+def test_a_signal_clears_the_bar_and_ends_at_once(home: Home, interrupt_at: str, interrupt: signal.Signals) -> None:
     home.add("1", session())
     slow = SLOW.replace("time.sleep(1)", 'print("waiting", flush=True); time.sleep(60)')
     start = time.monotonic()
-    shown = home.on_terminal("list", "--all", command=(sys.executable, "-c", slow), interrupt_at=interrupt_at)
-    assert shown.code == 130
+    command = (sys.executable, "-c", slow)
+    shown = home.on_terminal("list", "--all", command=command, interrupt_at=interrupt_at, interrupt=interrupt)
+    assert shown.code == 128 + interrupt
     assert [row for row in shown.screen() if row] == ["waiting"]
     assert shown.raw.count("\x1b[?25h") == shown.raw.count("\x1b[?25l")
     assert time.monotonic() - start < 20

@@ -18,6 +18,7 @@ from ._text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from types import FrameType
 
 DONE, FAILED, USAGE, NO_SUCH_SESSION, DAMAGED = 0, 1, 2, 3, 4
 """Exit codes."""
@@ -127,6 +128,15 @@ def _prepare_process() -> None:
         getattr(sys, name).reconfigure(errors="backslashreplace")
     if hasattr(signal, "SIGPIPE"):  # `sessiontree list | head` ends as other commands do
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    for ends in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, ends, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _end)
+
+
+def _end(number: int, _: FrameType | None) -> Never:
+    """End by a signal as by an error, so that nothing stays on the screen, and the cursor comes back."""
+    sys.exit(128 + number)
 
 
 class _Parser(argparse.ArgumentParser):
