@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Text: TypeAlias = st.SearchStrategy[str]
 """Strategies for pieces of JSON text."""
 
-EXAMPLES = int(os.environ.get("SESSIONTREE_FUZZ", "400"))
+EXAMPLES = int(os.environ.get("SESSIONTREE_FUZZ", "200"))
 """How many files each test looks at."""
 
 ODD = ("null", "true", "0", "-1.5", '""', '"text"', "[]", "{}", '[null,{"a":[[]]}]', "1e400")
