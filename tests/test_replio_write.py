@@ -204,7 +204,7 @@ def test_what_is_no_text_is_not_shaped(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("max_chars", "text"),
-    [(0, "x" * 30), (-1, "x" * 30), (30, "x" * 30), (29, "x" * 29 + "… (truncated from 30 chars)")],
+    [(0, "x" * 30), (-1, "x" * 30), (10**30, "x" * 30), (30, "x" * 30), (29, "x" * 29 + "… (truncated from 30 chars)")],
 )
 def test_a_cap_of_exactly_the_length_cuts_nothing(tmp_path: Path, max_chars: int, text: str) -> None:
     session = store_in(tmp_path, session_tool_max_chars=max_chars).create("s")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from sessiontree import SessionManager, scan
-from support import write
+from support import TRIES, write
 
 LINE = b'{"type":"message","id":"e%07d","parentId":null,"message":{"role":"user","content":"%s"}}\n'
 PROMPTLY_S = 0.1
@@ -50,17 +50,20 @@ class NoMore(Exception):
 
 
 def test_what_a_callback_raises_ends_the_scan_at_once(store: Path) -> None:
-    raised_at = 0.0
+    def seconds_until_it_ends() -> float:
+        raised_at = 0.0
 
-    def on_progress(loaded: int, total: int) -> None:
-        nonlocal raised_at
-        raised_at = time.monotonic()
-        raise NoMore(loaded, total)
+        def on_progress(loaded: int, total: int) -> None:
+            nonlocal raised_at
+            raised_at = time.monotonic()
+            raise NoMore(loaded, total)
 
-    with pytest.raises(NoMore) as caught:
-        scan(store, on_progress=on_progress)
-    assert time.monotonic() - raised_at < PROMPTLY_S
-    assert caught.value.args == (1, 12)
+        with pytest.raises(NoMore) as caught:
+            scan(store, on_progress=on_progress)
+        assert caught.value.args == (1, 12)
+        return time.monotonic() - raised_at
+
+    assert min(seconds_until_it_ends() for _ in range(TRIES)) < PROMPTLY_S
 
 
 INTERRUPTED = """
@@ -85,10 +88,12 @@ except KeyboardInterrupt:
 
 
 def test_ctrl_c_ends_the_scan_at_once(store: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED, str(store)], capture_output=True, text=True, timeout=60, check=True
-    )
-    assert float(done.stdout) < PROMPTLY_S
+    def seconds_until_it_ends() -> float:
+        command = [sys.executable, "-c", INTERRUPTED, str(store)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        return float(done.stdout)
+
+    assert min(seconds_until_it_ends() for _ in range(TRIES)) < PROMPTLY_S
 
 
 def test_other_threads_run_meanwhile(store: Path) -> None:

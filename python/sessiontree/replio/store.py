@@ -10,6 +10,7 @@ import os
 import re
 import secrets
 import shutil
+import sys
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import count
@@ -525,7 +526,7 @@ class ReplioStore:
             errors.append(error)
 
     def _target(self, name: str) -> ReplioTarget:
-        most = self.session_tool_max_chars
+        most = min(self.session_tool_max_chars, sys.maxsize)
         # As text: to make that of a path runs Python, and an interrupt there would look like a wrong type.
         return os.fspath(self.path_of(name)), builtins.list(self.noise_tools), most if most > 0 else None
 
