@@ -171,7 +171,8 @@ def test_the_files_name_counts(projects: Projects) -> None:
     projects.put("s", document("other", user()))
     assert projects.store().read("s").name == "s"
     assert projects.theirs.read("s")["session"]["name"] == "other"
-    projects.store().save(projects.store().load("s"))
+    store = projects.store()
+    store.save(store.load("s"))
     projects.theirs.save("s")
     assert (projects.store().list(), projects.theirs.names()) == (["s"], ["other", "s"])
 
