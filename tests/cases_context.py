@@ -395,6 +395,22 @@ EDITS: dict[str, tuple[bytes, Right]] = {
         chain(branch_summary(), compaction("e1", systemMessage=_SYSTEM), edit("e1", None), edit("e2", None)),
         {"messages": []},
     ),
+    "what goes before a summary is a message like others": (
+        chain(
+            _M1, compaction("e1", systemMessage={"role": "assistant", "content": None}), edit("e2", {"content": "new"})
+        ),
+        {
+            "messages": [
+                {"role": "assistant", "content": [{"type": "text", "text": "new"}]},
+                _SUMMARY,
+                user("q1"),
+            ]
+        },
+    ),
+    "what the system says before a summary stays": (
+        chain(_M1, compaction("e1", systemMessage=_SYSTEM), edit("e2", {"content": "new"})),
+        {"messages": [_SYSTEM, _SUMMARY, user("q1")]},
+    ),
     "of an unknown target": (chain(_M1, edit("nobody", None)), {"messages": [user("q1")]}),
     "before the range that is kept it does not count": (
         chain(_M1, edit("e3", None), _M2, compaction("e3")),

@@ -235,7 +235,11 @@ impl<'a> Branch<'a> {
         }
         let object = self.object(node)?;
         let [summary, tokens, system] = find(&object.bytes, ["summary", "tokensBefore", "systemMessage"]);
-        if let Some(system) = object.of(system).and_then(repaired) {
+        if let Some(mut system) = object.of(system).and_then(repaired) {
+            // Whoever wrote the file may have had another role in it, and then an edit is meant for it, too.
+            if let Some(content) = edit.and_then(|edit| edit.content(&system, false)) {
+                system = changed(&system, &[("content", Change::Set(&content))]);
+            }
             messages.push(Message::Made(object.clean(system)));
         }
         let tokens = object.of(tokens).filter(|raw| matches!(raw.first(), Some(b'-' | b'0'..=b'9')));
