@@ -38,5 +38,5 @@ def store(scale: float) -> Callable[[str], Store]:
 
 
 @pytest.fixture(scope="session")
-def field(tmp_path_factory: pytest.TempPathFactory) -> Field:
-    return Field(tmp_path_factory.mktemp("field"))
+def field(tmp_path_factory: pytest.TempPathFactory, is_full_size: bool) -> Field:
+    return Field(tmp_path_factory.mktemp("field"), is_timed=is_full_size)

@@ -21,7 +21,7 @@ from .answers import agree, compare_listings, compare_projects, sound
 from .contest import ROOT, ROUNDS, Contestant, Figures, answer, contest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from .stores import Store
 
@@ -60,13 +60,21 @@ class Outcome(NamedTuple):
 class Field:
     """The contestants that there are on this machine.
 
+    Args:
+        scratch: A folder for what they leave.
+        is_timed: Whether times mean anything; else one round is enough.
+
     Attributes:
         absent: Why others are not there, by name.
     """
 
-    def __init__(self, scratch: Path) -> None:
+    def __init__(self, scratch: Path, *, is_timed: bool) -> None:
         self.absent: dict[str, str] = {}
         self._scratch = scratch
+        self._is_timed = is_timed
+
+    def _contest(self, contestants: Sequence[Contestant], rounds: int = ROUNDS) -> dict[str, Figures]:
+        return contest(contestants, rounds if self._is_timed else 1)
 
     # Jobs
 
@@ -94,7 +102,7 @@ class Field:
         for floor in floors:
             assert answer(floor) == lines, floor.name
         compared = compare_listings(store, [*ours, again], others)  # its first answer leaves the catalogue
-        return Outcome(contest([*floors, *ours, *others], rounds), compared)
+        return Outcome(self._contest([*floors, *ours, *others], rounds), compared)
 
     def opening(self, session: Path, *, rivals: Collection[str] = RIVALS) -> Outcome:
         """Open a session and build its context, we and these rivals; and open it alone."""
@@ -111,7 +119,7 @@ class Field:
         for other in others:
             if other.name != OLD_PI:  # which knows no edits of a context
                 assert answer(other) == expected, other.name
-        return Outcome(contest([ours, *alone, *others]), 1)
+        return Outcome(self._contest([ours, *alone, *others]), 1)
 
     def contexts(self, store: Store) -> Outcome:
         """Build the context of every session of a store."""
@@ -122,7 +130,7 @@ class Field:
         expected = answer(plain)
         for one in ours:
             agree(one.name, answer(one), expected, paths)
-        return Outcome(contest([*ours, plain]), len(paths))
+        return Outcome(self._contest([*ours, plain]), len(paths))
 
     def replio_listing(self, project: Store) -> Outcome:
         """List a Replio project: we, the floor, and the simple ways in Python."""
@@ -139,14 +147,14 @@ class Field:
         others = self._plain_replio("listing", folder)
         rows = compare_projects(project, [*ours, *others])
         assert sum(messages for messages, *_ in rows.values()) == project.messages
-        return Outcome(contest([*floors, *ours, *others]), len(project.files))
+        return Outcome(self._contest([*floors, *ours, *others]), len(project.files))
 
     def replio_previews(self, project: Store) -> Outcome:
         """Preview all sessions of a Replio project, one after the other."""
         ours = self._ours(OURS, "replio_previews", project.folder)
         others = self._plain_replio("previews", project.folder)
         compare_projects(project, [ours, *others])
-        return Outcome(contest([ours, *others]), len(project.files))
+        return Outcome(self._contest([ours, *others]), len(project.files))
 
     # Contestants
 

@@ -27,6 +27,7 @@ RIVALS_DRAWN = (jobs.SERDE, jobs.DUCKDB, jobs.PLAIN, jobs.PI)
 DRAWN = (jobs.OURS, jobs.ONE_THREAD, jobs.AGAIN, jobs.FLOOR, *RIVALS_DRAWN)
 IMPORTS = 10
 MOST_ROUNDS = 25
+NAMES = "from sessiontree import SessionManager, contexts, scan"
 """Of small stores, which take little time and much chance."""
 
 
@@ -44,6 +45,7 @@ class Report:
         replio: Of a Replio project: its listing, and the previews of its sessions.
         growth: Listings of stores of growing size.
         import_s: How long `import sessiontree` takes.
+        names_s: How long it takes to ask it for names that bring in all but Replio and the events.
         absent: Why some contestants are not there, by name.
         musts: What the figures must be.
     """
@@ -57,6 +59,7 @@ class Report:
     replio: tuple[Store, Outcome, Outcome]
     growth: Sequence[tuple[Store, Outcome]]
     import_s: float
+    names_s: float
     absent: Mapping[str, str]
     musts: Sequence[Must]
 
@@ -65,7 +68,7 @@ def measure(scale: float, *, is_large: bool) -> Report:
     """Measure everything; some minutes at full size."""
     machine = Machine.here()
     with tempfile.TemporaryDirectory() as scratch:
-        field = Field(Path(scratch))
+        field = Field(Path(scratch), is_timed=scale >= 1)
         a, b, c = (_said(stores.store(name, scale)) for name in "ABC")
         listings = [(store, field.listing(store)) for store in (a, b, c)]
         openings = [(c, field.opening(c.files[0]))]
@@ -90,7 +93,8 @@ def measure(scale: float, *, is_large: bool) -> Report:
         contexts=contexts,
         replio=replio,
         growth=growth,
-        import_s=_import_s(),
+        import_s=_import_s("import sessiontree"),
+        names_s=_import_s(NAMES),
         absent=field.absent,
         musts=[
             *(must for store, outcome in listings for must in musts.of_listing(store.name, outcome.figures)),
@@ -108,11 +112,11 @@ def _said(store: Store) -> Store:
     return store
 
 
-def _import_s() -> float:
-    command = [sys.executable, "-I", "-X", "importtime", "-c", "import sessiontree"]
+def _import_s(code: str) -> float:
+    """How long it takes, all that it imports included."""
+    command = [sys.executable, "-I", "-X", "importtime", "-c", f"import sys; print('begin', file=sys.stderr); {code}"]
     times = []
     for _ in range(IMPORTS):
-        said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
-        [line] = [line for line in said.splitlines() if line.endswith("| sessiontree")]
-        times.append(int(line.split("|")[1]) / 1e6)
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stderr.partition("begin\n")[2]
+        times.append(sum(int(line.split("|")[0].removeprefix("import time:")) for line in said.splitlines()) / 1e6)
     return statistics.median(times)

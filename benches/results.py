@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from . import jobs
 from .contest import ROUNDS
 from .plot import draw
-from .report import DRAWN, IMPORTS
+from .report import DRAWN, IMPORTS, NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -85,7 +85,10 @@ def _parts(report: Report) -> Iterable[str]:
     yield "Stores of one mix of sessions, listed.\n\n![Time against size](plot.svg)"
     yield _growth(report.growth)
     yield "## Import"
-    yield f"`import sessiontree` takes {_time(report.import_s)}, the median of {IMPORTS} (`python -X importtime`)."
+    yield (
+        f"`import sessiontree` takes {_time(report.import_s)}, and `{NAMES}` {_time(report.names_s)}: the median of "
+        f"{IMPORTS} (`python -X importtime`)."
+    )
     yield "## Who they are"
     yield "\n".join(f"- **{name}**: {text}" for name, text in WHO.items())
     if report.absent:

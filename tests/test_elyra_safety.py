@@ -20,8 +20,8 @@ from scripts import own_disk, run
 from sessiontree import SessionManager
 
 TESTS = Path(__file__).parent
-KILLS = int(os.environ.get("SESSIONTREE_KILLS", "1000"))
-"""How many writers are killed at random moments; a thousand take some seconds."""
+KILLS = int(os.environ.get("SESSIONTREE_KILLS", "400"))
+"""How many writers are killed at random moments; a hundred take a second."""
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals, limits and permissions of POSIX")
 

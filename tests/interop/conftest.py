@@ -15,7 +15,7 @@ import pytest
 
 from interop import npm, pypi
 from interop.files import Both
-from interop.installs import UnavailableError
+from interop.installs import UnavailableError, one_at_a_time
 from interop.replio_side import Projects, Replio
 from interop.sides import Pi
 
@@ -43,7 +43,8 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def installed(base: Path) -> npm.Installed:
     try:
-        return npm.install(base)
+        with one_at_a_time(base):
+            return npm.install(base)
     except UnavailableError as error:
         pytest.skip(str(error))
 
@@ -52,7 +53,8 @@ def installed(base: Path) -> npm.Installed:
 def replio_python(base: Path) -> Path:
     """The Python that has Replio."""
     try:
-        return pypi.install(base)
+        with one_at_a_time(base):
+            return pypi.install(base)
     except UnavailableError as error:
         pytest.skip(str(error))
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
     from pathlib import Path
 
 TIMEOUT_S = 540
@@ -16,6 +18,15 @@ _MARKER = "interop.json"
 
 class UnavailableError(Exception):
     """A program cannot be installed here; the text says why."""
+
+
+@contextmanager
+def one_at_a_time(base: Path) -> Generator[None]:
+    """Let no other process install anything there meanwhile."""
+    base.mkdir(parents=True, exist_ok=True)
+    with (base / "lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def is_installed(folder: Path, specs: Sequence[str]) -> bool:
