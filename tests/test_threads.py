@@ -106,7 +106,7 @@ def _running_during(*scans: threading.Thread) -> list[int]:
 @in_proc
 def test_several_scans_at_once_do_not_crowd_the_processors(long_file: Path) -> None:
     def repeat() -> None:
-        for _ in range(5):
+        for _ in range(3):
             scan(long_file.parent, threads=64)
             SessionManager.open(long_file, read_only=True, threads=64).close()
 
